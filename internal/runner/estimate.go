@@ -119,7 +119,7 @@ func (k Costs) turns(c assay.Case) assay.Spent {
 	spent[assay.StageVerify] /= atOnce
 	spent[assay.StageWarmUp] /= atOnce
 	each := k.block(c, c.Operation.Count) / time.Duration(max(1, c.Operation.Count))
-	spent[assay.StageTurns] = time.Duration((c.Operation.Count+partOf(c.Operation, each)-1)/partOf(c.Operation, each)) * typicalTurn
+	spent[assay.StageTurns] = time.Duration(partsIn(c.Operation, each)) * typicalTurn
 	return spent
 }
 

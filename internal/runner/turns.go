@@ -123,24 +123,22 @@ func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch 
 	return l.emit(noise, took)
 }
 
-// parts measures the blocks, a part of each in random order, and then the next.
+// parts measures the blocks: in each round a part of every instance, in random order; those of
+// a profile with fewer parts are spread over the rounds.
 func (l *jointLaunch) parts(ctx context.Context, turns []*turn) error {
 	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
-	if len(left) == 0 {
-		return nil
-	}
-	j, slowest := left[0].j, time.Duration(0)
+	parts, rounds := partsOf(left), 0
 	for _, t := range left {
-		slowest = max(slowest, t.each)
+		rounds = max(rounds, parts[t.cell().Profile])
 	}
-	size := partOf(j.Operation, slowest)
-	for done := 0; done < j.Operation.Count; done += size {
-		request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm + done), Operations: int64(min(size, j.Operation.Count-done)), Latency: true}
+	for round := range rounds {
 		for _, i := range l.r.shuffled(len(left)) {
-			if l.ended(left[i]) {
+			t := left[i]
+			n := parts[t.cell().Profile]
+			if l.ended(t) || (round+1)*n/rounds == round*n/rounds {
 				continue
 			}
-			if _, err := l.settle(left[i], l.part(ctx, left[i], request)); err != nil {
+			if _, err := l.settle(t, l.part(ctx, t, round*n/rounds, n)); err != nil {
 				return err
 			}
 		}
@@ -148,17 +146,34 @@ func (l *jointLaunch) parts(ctx context.Context, turns []*turn) error {
 	return nil
 }
 
-// partOf is how many operations a part of a block has, in whole transactions, where the
-// slowest instance takes about so long for each. All parts are alike but for the last.
-func partOf(op assay.Operation, each time.Duration) int {
-	unit := max(1, op.Transaction)
-	units := (op.Count + unit - 1) / unit
-	smallest := max(1, int(partLength/max(1, each*time.Duration(unit))))
-	parts := min(maxParts, (units+smallest-1)/smallest)
-	return (units + parts - 1) / parts * unit
+// partsOf is how many parts the blocks of each profile have, which are equally long.
+func partsOf(turns []*turn) map[string]int {
+	slowest, parts := map[string]time.Duration{}, map[string]int{}
+	for _, t := range turns {
+		profile := t.cell().Profile
+		slowest[profile] = max(slowest[profile], t.each)
+		parts[profile] = partsIn(t.j.Operation, slowest[profile])
+	}
+	return parts
 }
 
-func (l *jointLaunch) part(ctx context.Context, t *turn, request wire.Measure) error {
+// partsIn is how many parts a block has whose operations take so long each.
+func partsIn(op assay.Operation, each time.Duration) int {
+	return max(1, min(maxParts, transactions(op), int(time.Duration(op.Count)*each/partLength)))
+}
+
+// transactions is how many a block has, the last of which may be smaller.
+func transactions(op assay.Operation) int {
+	unit := max(1, op.Transaction)
+	return (op.Count + unit - 1) / unit
+}
+
+// part measures a part of an instance's block, from 0, of so many: whole transactions.
+func (l *jointLaunch) part(ctx context.Context, t *turn, part, parts int) error {
+	op := t.j.Operation
+	unit, all := max(1, op.Transaction), transactions(op)
+	from, to := part*all/parts*unit, min(op.Count, (part+1)*all/parts*unit)
+	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: int64(t.j.warm + from), Operations: int64(to - from), Latency: true}
 	var w measured
 	began := time.Now()
 	err := whileResumed(ctx, t.instance, func() (err error) {
