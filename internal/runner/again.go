@@ -74,11 +74,11 @@ func (t *turn) keep(w measured) {
 	if w.pool == nil {
 		return
 	}
-	if t.pooled == nil {
-		t.pooled = &wire.Pool{}
+	if t.reopened == nil {
+		t.reopened = &wire.Pool{}
 	}
-	t.pooled.Closed += w.pool.Closed
-	t.pooled.Waited += w.pool.Waited
+	t.reopened.Closed += w.pool.Closed
+	t.reopened.Waited += w.pool.Waited
 }
 
 // delays compare what a worker says of its delays with what the kernel counted of all its

@@ -89,8 +89,8 @@ func TestKeptWindows(t *testing.T) {
 	w.pool = &wire.Pool{Closed: 3, Waited: 5}
 	got.keep(w)
 	got.keep(w)
-	if got.tally.total.Executed != 20 || len(got.tally.samples) != 2 || got.pooled.Closed != 6 || got.pooled.Waited != 10 {
-		t.Errorf("got %d operations, %d windows, pool %+v, want 20, 2 and 6 closed, 10 waited", got.tally.total.Executed, len(got.tally.samples), got.pooled)
+	if got.tally.total.Executed != 20 || len(got.tally.samples) != 2 || got.reopened.Closed != 6 || got.reopened.Waited != 10 {
+		t.Errorf("got %d operations, %d windows, pool %+v, want 20, 2 and 6 closed, 10 waited", got.tally.total.Executed, len(got.tally.samples), got.reopened)
 	}
 }
 

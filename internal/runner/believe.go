@@ -28,21 +28,35 @@ func untrue(kind string, err error) error {
 // checkedMeasure has the worker measure, and refuses an answer that does not fit
 // what was asked, the time of the call or the CPU time that the system counted.
 func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
+	call, err := in.checkedCall(ctx, request, m)
+	if err != nil {
+		return err
+	}
+	return in.checkPace(*m, call)
+}
+
+// checkedCall is checkedMeasure for a call that shows the worker's pace only together with
+// others.
+func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wire.Measured) (wire.Call, error) {
 	p := in.prepared[request.Operation]
 	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
-		return err
+		return call, err
 	}
 	call.Took = time.Since(began)
 	if after, ok := in.processCPU(); ok && known {
 		call.CPU = after - before
 	}
-	if err := m.Check(call); err != nil {
-		return untrue(wire.TypeMeasure, err)
-	}
-	return untrue(wire.TypeMeasure, in.r.observed.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
+	return call, untrue(wire.TypeMeasure, m.Check(call))
+}
+
+// checkPace refuses what was measured where all that the target has measured of the operation
+// so far shows that its clock is wrong.
+func (in *instance) checkPace(m wire.Measured, call wire.Call) error {
+	key := strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, call.Operation}, "|")
+	return untrue(wire.TypeMeasure, in.r.observed.paces.add(key, m, call))
 }
 
 const (

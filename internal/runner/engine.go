@@ -40,9 +40,9 @@ type engine interface {
 	// direct reports whether a commit writes all that it changes before it ends, to
 	// files and not to mapped memory.
 	direct() bool
-	// pauses reports whether the engine does nothing while its worker is paused, and has
-	// nothing to do in the meantime.
-	pauses() bool
+	// canPause reports whether nothing of the engine goes on while its worker is paused, and
+	// nothing of it would.
+	canPause() bool
 	// plays is the engine of which package oracle's expectations of tables hold.
 	plays() oracle.Engine
 }
@@ -87,7 +87,7 @@ func (inWorker) start(_ context.Context, in *instance, under []string) (settings
 
 func (inWorker) direct() bool { return false }
 
-func (inWorker) pauses() bool { return false }
+func (inWorker) canPause() bool { return false }
 
 func (inWorker) plays() oracle.Engine { return oracle.SQLite }
 
@@ -133,4 +133,4 @@ func (sqliteFile) tracedSetting() string { return "" }
 
 func (sqliteFile) direct() bool { return true }
 
-func (sqliteFile) pauses() bool { return true }
+func (sqliteFile) canPause() bool { return true }

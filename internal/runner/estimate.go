@@ -71,7 +71,7 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 		for _, instance := range []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without} { // the A/A test's and its own
 			if !started[instance] {
 				started[instance] = true
-				sum = sum.Plus(costs.instance(c, method.mode()))
+				sum = sum.Plus(costs.instance(c, method))
 			}
 		}
 	}
@@ -82,11 +82,14 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 }
 
 // instance is what it takes to start an instance in a launch, and to end it. Those
-// of windows are started together, and have copies that earlier launches made.
-func (k Costs) instance(c assay.Case, mode assay.Mode) assay.Spent {
+// of windows and turns are started together; those of windows have copies that earlier
+// launches made.
+func (k Costs) instance(c assay.Case, m method) assay.Spent {
 	spent := assay.Spent{assay.StageStart: typicalInstance + syncsToOpen*k.Sync}
-	if mode == assay.Windows {
+	if m == (inWindows{}) || m == (inTurns{}) {
 		spent[assay.StageStart] /= atOnce
+	}
+	if m == (inWindows{}) {
 		return spent
 	}
 	spent[assay.StageCopy] = syncsToCopy * k.Sync

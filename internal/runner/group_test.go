@@ -107,7 +107,13 @@ func TestMethodOf(t *testing.T) {
 		want    method
 	}{
 		{assay.Operation{}, 1, inWindows{}},
-		{assay.Operation{Changes: true}, 1, inBlocks{}},
+		{assay.Operation{Changes: true}, 1, inTurns{}},
+		{assay.Operation{Changes: true, Transaction: 5, Count: 10}, 1, inTurns{}},
+		{assay.Operation{Changes: true, Transaction: 10, Count: 10}, 1, inBlocks{}},
+		{assay.Operation{Changes: true}, 2, inBlocks{}},
+		{assay.Operation{Changes: true, Cold: true}, 1, inBlocks{}},
+		{assay.Operation{Changes: true, Parts: part}, 1, inBlocks{}},
+		{assay.Operation{Changes: true, Steps: []assay.Step{{KV: "put"}}}, 1, inBlocks{}},
 		{assay.Operation{Parts: part}, 1, inBlocks{}},
 		{assay.Operation{}, 100_000, inBlocks{}},
 		{assay.Operation{Cold: true}, 1, inBlocks{}},

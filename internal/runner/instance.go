@@ -62,6 +62,7 @@ type ending struct {
 type connections struct {
 	readers, idle, writers int
 	lazy                   bool // readers are opened when requests first need them
+	paused                 bool // the worker is, again and again
 }
 
 // start makes a fresh folder with a copy of the data, starts the worker, opens
@@ -101,7 +102,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		if settings, under, err = j.engine.start(ctx, in, under); err != nil {
 			return err
 		}
-		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus(), Paused: j.paused()})
+		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus(), Paused: in.asked.paused})
 		return notStarted(err)
 	})
 	if err != nil {

@@ -71,11 +71,16 @@ func (in *instance) pool(ctx context.Context, j *job, stats *wire.Stats) error {
 // measurePooled measures, and returns what the pool did meanwhile; nil where it closes
 // nothing.
 func (in *instance) measurePooled(ctx context.Context, j *job, request wire.Measure, m *wire.Measured) (*wire.Pool, error) {
+	return in.pooled(ctx, j, func() error { return in.measure(ctx, request, m) })
+}
+
+// pooled measures something, and returns what the pool did meanwhile; nil where there is none.
+func (in *instance) pooled(ctx context.Context, j *job, measure func() error) (*wire.Pool, error) {
 	var before, after wire.Stats
 	if err := in.pool(ctx, j, &before); err != nil {
 		return nil, err
 	}
-	if err := in.measure(ctx, request, m); err != nil {
+	if err := measure(); err != nil {
 		return nil, err
 	}
 	if err := in.pool(ctx, j, &after); err != nil {

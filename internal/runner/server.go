@@ -132,7 +132,7 @@ func (postgresServer) tracedSetting() string { return "" }
 
 func (postgresServer) direct() bool { return false } // with synchronous_commit off, another process writes them
 
-func (postgresServer) pauses() bool { return false }
+func (postgresServer) canPause() bool { return false }
 
 func (postgresServer) plays() oracle.Engine { return oracle.PostgreSQL }
 

@@ -5,6 +5,8 @@ package runner
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"time"
 
@@ -14,22 +16,25 @@ import (
 )
 
 const (
-	// partLength is the minimum length of a part of a block, after which another instance
-	// has its turn: what the machine does for longer strikes all of them.
+	// partLength is how long a part of a block is, about, after which another instance has
+	// its turn: what the machine does for longer strikes all of them.
 	partLength = 5 * time.Millisecond
 	// maxParts bounds the parts of a block: in a long one, more would gain nothing.
 	maxParts = 40
+	// maxCopied bounds the bytes of the copies of instances that take turns, which shall all
+	// stay in the system's cache.
+	maxCopied = 1 << 30
 )
 
 // inTurns is for blocks of one client that changes a database. The instances are alive
 // together and take turns: each does a part of its block while the others are paused.
 type inTurns struct{ inBlocks }
 
-// takesTurns reports whether the blocks of a case have parts. Those of a store have none:
-// pausing it would also pause what it does in the background.
+// takesTurns reports whether a case's blocks have parts. Those of a store have none: pausing
+// it would also pause what it does in the background.
 func takesTurns(c assay.Case) bool {
 	op := c.Operation
-	return op.Changes && c.Cell.Clients == 1 && len(op.Parts) == 0 && !op.KV()
+	return op.Changes && c.Cell.Clients == 1 && len(op.Parts) == 0 && !op.KV() && !op.Cold && !wholeTransaction(op)
 }
 
 func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
@@ -48,38 +53,35 @@ func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*membe
 	return nil
 }
 
-// paused reports whether a job's workers are paused again and again.
-func (j *job) paused() bool {
-	return j.method.mode() == assay.Windows || j.method == inTurns{} && j.engine.pauses()
-}
-
 func (inTurns) spent(k Costs, c assay.Case) assay.Spent { return k.turns(c) }
 
 // setsOf are the members that take turns with one another: all of them, or as many whole
-// profiles, drawn at random, as may be alive at the same time. One whose engine goes on while
-// its worker is paused is alone.
+// profiles, drawn at random, as may be alive at the same time. Where the engine of one cannot
+// be paused, each is alone, so that the conditions are alike for all; so it is where the copies
+// of a profile are too large.
 func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 	var profiles [][]*member
 	place := map[string]int{}
 	for _, m := range members {
-		profile := m.cell().Profile
-		i, has := place[profile]
-		switch {
-		case !m.first.engine.pauses():
-			sets = append(sets, []*member{m})
-			continue
-		case !has:
+		i, has := place[m.cell().Profile]
+		if !has {
 			i = len(profiles)
-			place[profile], profiles = i, append(profiles, nil)
+			place[m.cell().Profile], profiles = i, append(profiles, nil)
 		}
 		profiles[i] = append(profiles[i], m)
 	}
 	var set []*member
+	pausable := !slices.ContainsFunc(members, func(m *member) bool { return !m.first.engine.canPause() })
 	for _, i := range r.shuffled(len(profiles)) {
-		if len(set) > 0 && len(set)+len(profiles[i]) > maxMembers {
-			sets, set = append(sets, set), nil
+		both := slices.Concat(set, profiles[i])
+		switch {
+		case !pausable || copied(profiles[i]) > maxCopied:
+			sets = slices.AppendSeq(sets, slices.Chunk(profiles[i], 1))
+		case len(set) > 0 && (len(both) > maxMembers || copied(both) > maxCopied):
+			sets, set = append(sets, set), profiles[i]
+		default:
+			set = both
 		}
-		set = append(set, profiles[i]...)
 	}
 	if len(set) > 0 {
 		sets = append(sets, set)
@@ -87,17 +89,30 @@ func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 	return sets
 }
 
+// copied are the bytes of the data of some members, each of which has a copy.
+func copied(members []*member) (bytes int64) {
+	for _, m := range members {
+		if info, err := os.Stat(m.first.data.Path); err == nil { // otherwise copying it will fail
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 // turns measures a block of each member, a part at a time. What is not measured happens at
 // the same time, but for closing, which is timed.
 func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch int) error {
 	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
 	defer l.killAll()
+	began := time.Now()
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
 	var all []*turn
 	for _, in := range l.instances {
-		all = append(all, &turn{instance: in, j: in.jobs[0], trial: in.trial(in.jobs[0], launch)})
+		for _, j := range in.jobs { // one; none where it has ended already
+			all = append(all, &turn{instance: in, j: j, trial: in.trial(j, launch)})
+		}
 	}
 	err := l.meanwhile(ctx, all, func(t *turn) (err error) {
 		t.each, err = t.beginBlock(ctx, t.j, &t.trial)
@@ -106,55 +121,66 @@ func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch 
 	if err != nil {
 		return err
 	}
-	began, meter, before := time.Now(), host.Start(), l.cpu()
+	start, meter, before := time.Now(), host.Start(), l.cpu()
 	if err := l.parts(ctx, all); err != nil {
 		return err
 	}
-	took, noise := time.Since(began), meter.Stop(l.cpu()-before)
+	took, noise := time.Since(start), meter.Stop(l.cpu()-before)
 	err = l.meanwhile(ctx, all, func(t *turn) error { return t.verifyBlock(ctx, t.j, &t.trial, &t.tally) })
 	if err != nil {
 		return err
 	}
+	shared := (time.Since(began) - took) / time.Duration(max(1, len(all)))
 	for _, i := range r.shuffled(len(all)) {
-		if err := l.endBlock(ctx, all[i]); err != nil {
+		if err := l.endBlock(ctx, all[i], shared); err != nil {
 			return err
 		}
-	}
-	return l.emit(noise, took)
-}
-
-// parts measures the blocks: in each round a part of every instance, in random order; those of
-// a profile with fewer parts are spread over the rounds.
-func (l *jointLaunch) parts(ctx context.Context, turns []*turn) error {
-	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
-	parts, rounds := partsOf(left), 0
-	for _, t := range left {
-		rounds = max(rounds, parts[t.cell().Profile])
-	}
-	for round := range rounds {
-		for _, i := range l.r.shuffled(len(left)) {
-			t := left[i]
-			n := parts[t.cell().Profile]
-			if l.ended(t) || (round+1)*n/rounds == round*n/rounds {
-				continue
-			}
-			if _, err := l.settle(t, l.part(ctx, t, round*n/rounds, n)); err != nil {
-				return err
-			}
+		if err := l.emit(noise, took); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// partsOf is how many parts the blocks of each profile have, which are equally long.
-func partsOf(turns []*turn) map[string]int {
-	slowest, parts := map[string]time.Duration{}, map[string]int{}
-	for _, t := range turns {
-		profile := t.cell().Profile
-		slowest[profile] = max(slowest[profile], t.each)
-		parts[profile] = partsIn(t.j.Operation, slowest[profile])
+// parts measures the blocks: in each round a part of every instance, in random order. Those
+// with fewer parts than others have them spread over the rounds.
+func (l *jointLaunch) parts(ctx context.Context, turns []*turn) error {
+	left, rounds := slices.DeleteFunc(slices.Clone(turns), l.ended), 0
+	// Its own, since the number of parts is not the same with the same seed.
+	random := rand.New(rand.NewPCG(l.r.random.Uint64(), 0))
+	for _, t := range left {
+		t.block.parts = partsIn(t.j.Operation, t.each)
+		rounds = max(rounds, t.block.parts)
 	}
-	return parts
+	for round := range rounds {
+		for _, i := range random.Perm(len(left)) {
+			t := left[i]
+			part, has := partAt(round, rounds, t.block.parts)
+			if !has || l.ended(t) || t.block.over {
+				continue
+			}
+			if _, err := l.settle(t, l.part(ctx, t, part)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range left {
+		if l.ended(t) {
+			continue
+		}
+		t.tally.join()
+		if _, err := l.settle(t, t.checkWhole()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partAt is the part, of so many, that is done in a round: the first in the first, the others
+// spread over the rest.
+func partAt(round, rounds, parts int) (part int, has bool) {
+	part = (round*parts + rounds - 1) / rounds
+	return part, part < parts && part*rounds/parts == round
 }
 
 // partsIn is how many parts a block has whose operations take so long each.
@@ -168,49 +194,82 @@ func transactions(op assay.Operation) int {
 	return (op.Count + unit - 1) / unit
 }
 
-// part measures a part of an instance's block, from 0, of so many: whole transactions.
-func (l *jointLaunch) part(ctx context.Context, t *turn, part, parts int) error {
+// part measures the part of a number, from 0, of an instance's block: whole transactions.
+func (l *jointLaunch) part(ctx context.Context, t *turn, number int) error {
 	op := t.j.Operation
 	unit, all := max(1, op.Transaction), transactions(op)
-	from, to := part*all/parts*unit, min(op.Count, (part+1)*all/parts*unit)
+	from, to := number*all/t.block.parts*unit, min(op.Count, (number+1)*all/t.block.parts*unit)
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: int64(t.j.warm + from), Operations: int64(to - from), Latency: true}
 	var w measured
 	began := time.Now()
 	err := whileResumed(ctx, t.instance, func() (err error) {
-		w.pool, err = t.measurePooled(ctx, t.j, request, &w.Measured)
+		w.pool, err = t.pooled(ctx, t.j, func() error {
+			call, err := t.checkedCall(ctx, request, &w.Measured)
+			t.block.add(call)
+			return err
+		})
 		return err
 	})
 	w.took = time.Since(began)
-	t.took += w.took
+	t.block.took += w.took
 	if err != nil {
 		return err
 	}
 	l.r.time.addWindow(w, false)
 	t.keep(w)
+	t.block.over = w.Executed < request.Operations // the worker has given up
 	if limit := l.r.config.Timeout; t.tally.took() > limit {
 		return &failure{assay.TimedOut, fmt.Sprintf("measure: the block took longer than the plan's timeout of %s", limit)}
 	}
 	return nil
 }
 
-// endBlock closes the database, with nothing beside it, and completes the trial.
-func (l *jointLaunch) endBlock(ctx context.Context, t *turn) error {
+// partedBlock is a block that is measured in parts.
+type partedBlock struct {
+	parts int
+	took  time.Duration // wall time of all that was done for the parts
+	whole wire.Call     // what the calls of the parts were together
+	over  bool          // nothing is left to be done
+}
+
+func (b *partedBlock) add(call wire.Call) {
+	if b.whole.Operations == 0 {
+		b.whole = call
+		return
+	}
+	b.whole.Operations += call.Operations
+	b.whole.Took += call.Took
+	if b.whole.CPU < 0 || call.CPU < 0 {
+		b.whole.CPU = -1
+		return
+	}
+	b.whole.CPU += call.CPU
+}
+
+// checkWhole refuses what the parts of a block say together where that cannot be true: each
+// is too short to show a slow clock.
+func (t *turn) checkWhole() error {
+	m := t.tally.total
+	if err := m.Check(t.block.whole); err != nil {
+		return untrue(wire.TypeMeasure, err)
+	}
+	return t.checkPace(m, t.block.whole)
+}
+
+// endBlock closes the database, with nothing beside it, and completes the trial. What was done
+// for all instances at the same time took so long for each of them.
+func (l *jointLaunch) endBlock(ctx context.Context, t *turn, shared time.Duration) error {
 	if l.ended(t) {
 		return nil
 	}
 	began := time.Now()
-	limited, cancel := context.WithTimeout(ctx, l.r.config.Timeout)
-	defer cancel()
-	err := fail("resume", t.worker.Resume(limited))
-	if err == nil {
-		err = t.closeBlock(ctx, t.j, &t.trial, &t.tally)
-	}
-	t.took += time.Since(began)
+	err := t.closeBlock(ctx, t.j, &t.trial, &t.tally)
+	t.took = shared + t.block.took + time.Since(began)
 	if ok, err := l.settle(t, err); err != nil || !ok {
 		return err
 	}
 	if t.trial.Measured() {
-		recordPool(&t.trial, t.j, t.tally.total.Executed, t.pooled)
+		recordPool(&t.trial, t.j, t.tally.total.Executed, t.reopened)
 	}
 	l.recordTurn(t)
 	return nil

@@ -94,7 +94,9 @@ func (l *jointLaunch) startAll(ctx context.Context) error {
 	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
 	l.r.time.together(l.r.random, len(l.members), func(i int) {
 		m := l.members[i]
-		started[i], errs[i] = l.r.start(ctx, m, l.number, l.g.method.connections(m.first))
+		c := l.g.method.connections(m.first)
+		c.paused = true
+		started[i], errs[i] = l.r.start(ctx, m, l.number, c)
 		if errs[i] == nil {
 			errs[i] = started[i].worker.Pause()
 		}
@@ -156,19 +158,21 @@ func (l *jointLaunch) note(t *assay.Trial) {
 	l.trials = append(l.trials, t)
 }
 
-// turn is one instance's part in the windows of an operation.
+// turn is one instance's part in the windows of an operation, or its block that has parts.
 type turn struct {
 	*instance
-	j      *job
-	trial  assay.Trial
-	tally  tally
-	each   time.Duration // an operation's duration, from the warm-up
-	took   time.Duration // wall time of all that was done for it
-	short  int           // calls that measured next to nothing
-	units  int64         // of each window; 0: as many as fit into it
-	last   *measured     // the window of the round that goes on; nil where there is none
-	pooled *wire.Pool    // what the pool did in the windows; nil where it closes nothing
-	delays delays
+	j     *job
+	trial assay.Trial
+	tally tally
+	each  time.Duration // an operation's duration, from the warm-up
+	took  time.Duration // wall time of all that was done for it
+	short int           // calls that measured next to nothing
+	units int64         // of each window; 0: as many as fit into it
+	last  *measured     // the window of the round that goes on; nil where there is none
+	// reopened is what the pool did while it was measured; nil where there is none.
+	reopened *wire.Pool
+	block    partedBlock
+	delays   delays
 	// phased are the windows in which phases are timed; noPhases says why the
 	// worker does not time them.
 	phased   phased
@@ -346,7 +350,7 @@ func (l *jointLaunch) complete(t *turn) error {
 	}
 	t.tally.record(&t.trial, t.j.Operation)
 	if t.trial.Measured() {
-		recordPool(&t.trial, t.j, t.tally.total.Executed, t.pooled)
+		recordPool(&t.trial, t.j, t.tally.total.Executed, t.reopened)
 	}
 	if t.trial.Outcome == assay.OK || t.trial.Outcome == assay.NotApplied {
 		t.phased.record(&t.trial, t.j.Operation)

@@ -54,8 +54,11 @@ type asked struct {
 // window reports whether it is a measured window and no warm-up.
 func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
 
-// short reports whether it is a number of operations: beside windows, or a block.
+// short reports whether it is a number of operations: beside windows, or of a block.
 func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 && !a.Tells }
+
+// part reports whether it is a part of a block, behind its warm-up.
+func (a asked) part() bool { return a.short() && a.Start > 0 }
 
 // work is a worker that writes down what it is asked, honest unless its name is
 // that of a fault.
@@ -130,7 +133,7 @@ func (r *requests) note(line []byte) {
 		a.Beside, a.Awake = neighbours()
 	}
 	for range 1000 { // a stopped process stops when it would run next
-		if a.Awake == 0 || !a.window() && !a.short() {
+		if a.Awake == 0 || !a.window() && !a.part() {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -4,6 +4,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -39,7 +40,12 @@ func (w *Worker) signal(s syscall.Signal) error {
 		return w.dead()
 	default:
 	}
-	if err := syscall.Kill(-w.PID(), s); err != nil {
+	err := syscall.Kill(-w.PID(), s)
+	if errors.Is(err, syscall.ESRCH) { // it has just ended
+		<-w.exited
+		return w.dead()
+	}
+	if err != nil {
 		return fmt.Errorf("send %v to the worker's process group: %w", s, err)
 	}
 	return nil

@@ -1,0 +1,144 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/kit/wire"
+)
+
+func TestPartsIn(t *testing.T) {
+	for _, c := range []struct {
+		count, transaction int
+		each               time.Duration
+		want               int
+	}{
+		{4000, 0, 10 * time.Microsecond, 8},
+		{4000, 0, 2 * time.Microsecond, 1},
+		{120, 0, time.Millisecond, 24},
+		{10, 0, time.Second, 10},
+		{100_000, 0, time.Millisecond, maxParts},
+		{1000, 100, time.Millisecond, 10},
+		{1050, 100, time.Millisecond, 11},
+		{4000, 0, 0, 1}, // it was not warmed up
+		{0, 0, time.Second, 1},
+	} {
+		op := assay.Operation{Count: c.count, Transaction: c.transaction}
+		if got := partsIn(op, c.each); got != c.want {
+			t.Errorf("%d operations of %s, %d in a transaction: got %d parts, want %d", c.count, c.each, c.transaction, got, c.want)
+		}
+	}
+}
+
+func TestPartAt(t *testing.T) {
+	for rounds := 1; rounds <= maxParts; rounds++ {
+		for parts := 1; parts <= rounds; parts++ {
+			var got []int
+			for round := range rounds {
+				if part, has := partAt(round, rounds, parts); has {
+					got = append(got, part)
+				} else if round == 0 {
+					t.Errorf("%d parts in %d rounds: none in the first", parts, rounds)
+				}
+			}
+			if !slices.IsSorted(got) || len(got) != parts || got[parts-1] != parts-1 {
+				t.Errorf("%d parts in %d rounds: got %v, want each once", parts, rounds, got)
+			}
+		}
+	}
+}
+
+// Whole profiles take turns, as many as may be alive at the same time. Where one of them
+// cannot be paused, each is alone.
+func TestSetsOf(t *testing.T) {
+	small, large := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "large")
+	must(t, os.WriteFile(small, []byte("x"), 0o644))
+	must(t, os.WriteFile(large, nil, 0o644))
+	must(t, os.Truncate(large, maxCopied/2))
+	some := func(file string, e engine, names ...string) (all []*member) {
+		for _, name := range names {
+			driver, profile, _ := strings.Cut(name, "/")
+			j := &job{Case: assay.Case{Cell: assay.Cell{Driver: driver, Profile: profile}}, data: &dataset.Data{Path: file}, engine: e}
+			all = append(all, &member{first: j, jobs: []*job{j}})
+		}
+		return all
+	}
+	sqlite := sqliteFile{}
+	many := func(profile string, n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint("d", i, "/", profile))
+		}
+		return names
+	}
+	for name, c := range map[string]struct {
+		members []*member
+		want    []int // members of each set, smallest first
+	}{
+		"all together":           {some(small, sqlite, "a/p", "b/p", "a/q"), []int{3}},
+		"too many":               {some(small, sqlite, slices.Concat(many("p", 5), many("q", 5), many("r", 5))...), []int{5, 10}},
+		"a large profile":        {some(small, sqlite, many("p", maxMembers+1)...), []int{maxMembers + 1}},
+		"too large together":     {some(large, sqlite, "a/p", "b/p", "a/q"), []int{1, 2}},
+		"a profile is too large": {some(large, sqlite, "a/p", "b/p", "c/p", "a/q"), []int{1, 1, 1, 1}},
+		"beside a server":        {slices.Concat(some(small, sqlite, "a/p", "b/p"), some(small, postgresServer{}, "c/p")), []int{1, 1, 1}},
+	} {
+		r := &Runner{measurement: measurement{random: rand.New(rand.NewPCG(1, 1))}}
+		var got []int
+		seen := map[*member]bool{}
+		for _, set := range r.setsOf(c.members) {
+			got = append(got, len(set))
+			for _, m := range set {
+				seen[m] = true
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) || len(seen) != len(c.members) {
+			t.Errorf("%s: got sets of %v with %d of %d members, want %v", name, got, len(seen), len(c.members), c.want)
+		}
+	}
+}
+
+// The parts of a block are one sample, with one histogram.
+func TestPartsAreJoined(t *testing.T) {
+	var got tally
+	got.add(wire.Measured{Operations: 2, Executed: 2, Nanos: 30, Histogram: [][2]int64{{10, 1}, {20, 1}}})
+	got.add(wire.Measured{Operations: 3, Executed: 3, Nanos: 45, Histogram: [][2]int64{{5, 1}, {20, 2}}})
+	got.join()
+	if diff := cmp.Diff([]assay.Sample{{Operations: 5, Nanos: 75}}, got.samples); diff != "" {
+		t.Errorf("samples (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([][2]int64{{5, 1}, {10, 1}, {20, 3}}, got.total.Histogram); diff != "" {
+		t.Errorf("histogram (-want +got)\n%s", diff)
+	}
+}
+
+// What the calls of the parts took is known together only where it is known of each.
+func TestWholeOfParts(t *testing.T) {
+	var b partedBlock
+	call := func(operations int64, took, cpu time.Duration) wire.Call {
+		return wire.Call{Measure: wire.Measure{Operation: "o", Start: operations, Operations: operations, Latency: true}, Clients: 1, Unit: 1, Took: took, CPU: cpu}
+	}
+	b.add(call(2, time.Second, 3))
+	b.add(call(3, time.Minute, 4))
+	want := call(2, time.Second+time.Minute, 7)
+	want.Operations = 5
+	if diff := cmp.Diff(want, b.whole); diff != "" {
+		t.Errorf("the whole (-want +got)\n%s", diff)
+	}
+	b.add(call(1, 0, -1))
+	b.add(call(1, 0, 5))
+	if b.whole.CPU != -1 {
+		t.Errorf("got a CPU time of %d, want none", b.whole.CPU)
+	}
+}
