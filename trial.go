@@ -108,7 +108,7 @@ type Mode string
 // The modes of measuring. See docs/architecture.md for when each is right.
 const (
 	Windows Mode = "windows" // short windows, alternating between live instances
-	Blocks  Mode = "blocks"  // one undivided block, alone on the machine
+	Blocks  Mode = "blocks"  // a fixed number of operations, in parts or undivided
 )
 
 // Sample is one measured window or block.

@@ -181,7 +181,6 @@ func (in *instance) closeBlock(ctx context.Context, j *job, t *assay.Trial, tall
 	if err := end(t, in.stop(ctx)); err != nil {
 		return err
 	}
-	tally.join()
 	tally.record(t, j.Operation)
 	in.recordSyncs(t, j)
 	t.Warnings = append(t.Warnings, splitWarning(tally.total.Splits, tally.total.Executed)...)

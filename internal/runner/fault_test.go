@@ -30,6 +30,7 @@ const (
 	dies     = "dies"     // it ends at open
 	quits    = "quits"    // it ends after some windows
 	clings   = "clings"   // its database cannot be closed
+	retries  = "retries"  // its first process cannot open the database, the others can
 	stalls   = "stalls"   // every 200th operation sleeps for a millisecond
 	full     = "full"     // its disk is full at open
 	// fewFilesName may open few files.
@@ -62,6 +63,12 @@ func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error)
 	if e.name == fewFilesName {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 40, Max: 40}); err != nil {
 			return nil, wire.Opened{}, err
+		}
+	}
+	if e.name == retries {
+		file, err := os.OpenFile(os.Getenv(logVariable)+".opened", os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			return nil, wire.Opened{}, errors.Join(errors.New("not yet"), file.Close())
 		}
 	}
 	if e.name == full {

@@ -13,7 +13,7 @@ import (
 	"assay/kit/wire"
 )
 
-// tally adds up what the windows or the block of one trial measured.
+// tally adds up what the windows, the block or its parts of one trial measured.
 type tally struct {
 	total   wire.Measured
 	samples []assay.Sample

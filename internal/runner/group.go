@@ -9,8 +9,8 @@ import (
 	"assay"
 )
 
-// maxMembers bounds the instances of a window group: all of them are alive
-// at the same time.
+// maxMembers bounds the instances of a window group, and those that take turns in blocks: all
+// of them are alive at the same time.
 const maxMembers = 13
 
 // group is what is compared within a launch: instances that are alike but for

@@ -38,7 +38,7 @@ type method interface {
 // methodOf chooses how a case is measured: windows show the smallest
 // differences, but only where nothing is left behind from one window to the
 // next, the clients are not more than the processors, and a transaction is
-// shorter than a block.
+// shorter than a block. Blocks have parts where nothing goes on in a paused worker.
 func methodOf(c assay.Case) method {
 	op := c.Operation
 	switch {
@@ -123,7 +123,7 @@ func (inWindows) launch(ctx context.Context, r *Runner, g *group, members []*mem
 
 func (inWindows) spent(k Costs, c assay.Case) assay.Spent { return k.windows(c) }
 
-// inBlocks has a group for every operation, and one instance at a time.
+// inBlocks has a group for every operation, and measures one instance at a time.
 type inBlocks struct{}
 
 func (inBlocks) mode() assay.Mode { return assay.Blocks }

@@ -15,7 +15,8 @@
 //
 // A launch starts fresh processes on fresh copies of the data. Operations that
 // change nothing, with few clients, are measured in windows that alternate
-// between the group's instances, all others in blocks, one instance at a time.
+// between the group's instances, all others in blocks: those of one client of SQLite in parts
+// that alternate likewise, the rest undivided, one instance at a time.
 package runner
 
 import (

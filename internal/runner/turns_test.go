@@ -142,3 +142,71 @@ func TestWholeOfParts(t *testing.T) {
 		t.Errorf("got a CPU time of %d, want none", b.whole.CPU)
 	}
 }
+
+// longInsert is insert with so many operations that its block has parts.
+var longInsert = strings.Replace(insert, "count: 20\n", "count: 20000\n", 1)
+
+// A stall of the operation stays in the figure of a block that has parts.
+func TestBlockThatStalls(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", stalls, 1)+longInsert)
+	b.Launches = 1
+	b.run(t)
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.OK || len(trial.Samples) != 1 || trial.Samples[0].Operations != 20000 {
+			t.Errorf("%s: %s, samples %v; want one of 20000 operations", trial.Cell.Driver, trial.Outcome, trial.Samples)
+		}
+		if least := float64(stallLength) / stallEvery; trial.Cell.Driver == stalls && trial.Figures[assay.NsPerOp] < least {
+			t.Errorf("%s: got %g ns an operation, want over %g", stalls, trial.Figures[assay.NsPerOp], least)
+		}
+	}
+}
+
+// A worker that ends in a part costs its own outcome alone.
+func TestWorkerThatEndsInAPart(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", quits, 1)+longInsert)
+	b.Launches = 1
+	all := b.run(t)
+	got := map[string]string{}
+	for _, trial := range b.trials {
+		got[trial.Cell.Driver] += fmt.Sprint(trial.Outcome, " ")
+		if trial.Cell.Driver == quits && !strings.Contains(trial.Reason, "exit status 3") {
+			t.Errorf("got reason %q, want the exit status", trial.Reason)
+		}
+	}
+	if strings.ReplaceAll(got["honest"], "ok ", "") != "" || got[quits] != "failed " {
+		t.Errorf("got outcomes %v, want one that failed, of the worker that ends", got)
+	}
+	parts := 0
+	for _, a := range all {
+		if a.Worker == quits && a.part() {
+			parts++
+		}
+	}
+	if parts < 2 {
+		t.Errorf("it ended in part %d, want a later one", parts)
+	}
+}
+
+// Where the baseline or its twin cannot be started, the others are measured all the same.
+func TestInstanceThatDoesNotOpen(t *testing.T) {
+	failed := map[bool]int{}
+	for seed := range uint64(6) {
+		b := newBench(t, strings.Replace(header, "honest", retries, 1)+insert)
+		b.Launches, b.Seed = 1, seed
+		b.run(t)
+		ok := 0
+		for _, trial := range b.trials {
+			if trial.Outcome == assay.OK {
+				ok++
+			} else if failed[trial.Twin]++; !strings.Contains(trial.Reason, "not yet") {
+				t.Errorf("got reason %q, want that of the worker", trial.Reason)
+			}
+		}
+		if ok == 0 {
+			t.Errorf("seed %d: nothing was measured", seed)
+		}
+	}
+	if failed[true]+failed[false] != 6 || failed[true] == 0 || failed[false] == 0 {
+		t.Errorf("twins that failed, and others: %v; want six together, some of each", failed)
+	}
+}

@@ -58,6 +58,7 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 	return l.stopAll(ctx)
 }
 
+// jointLaunch is a launch of members whose instances are alive together.
 type jointLaunch struct {
 	r         *Runner
 	g         *group

@@ -195,8 +195,8 @@ func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials 
 // and workers are started and ended.
 const preparing = 0.3
 
-// wallTime is about how long the launch of these trials took: one instance measures at a
-// time.
+// wallTime is about how long the launch of these trials took: what one instance takes alone is
+// in its trial, and of what all do at the same time, its part.
 func wallTime(trials []assay.Trial) time.Duration {
 	var all time.Duration
 	for _, trial := range trials {
