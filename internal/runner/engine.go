@@ -40,8 +40,8 @@ type engine interface {
 	// direct reports whether a commit writes all that it changes before it ends, to
 	// files and not to mapped memory.
 	direct() bool
-	// canPause reports whether nothing of the engine goes on while its worker is paused, and
-	// nothing of it would.
+	// canPause reports whether pausing the worker changes nothing for the engine: it does
+	// nothing between calls, neither in the worker nor beside it.
 	canPause() bool
 	// plays is the engine of which package oracle's expectations of tables hold.
 	plays() oracle.Engine
