@@ -31,12 +31,23 @@ type lie struct {
 	outcome  assay.Outcome            // of its cells; empty: failed
 }
 
+// quarterBlock runs its clock at a quarter of its speed: the parts of a block, of which each is
+// too short to show it, show it together.
+const quarterBlock = "lies-quarter-block"
+
 // lies are faults by the worker's name: each must cost its own cells, and no
 // others.
 var lies = map[string]lie{
-	"lies-fast-clock":    {measured: func(m *wire.Measured) { m.Nanos *= 50 }, reason: "its clock is too fast"},
-	"lies-slow-clock":    {measured: func(m *wire.Measured) { time.Sleep(2500 * time.Millisecond) }, reason: "its clock is too slow"},
-	"lies-tenth-clock":   {windows: true, request: longer(10), measured: func(m *wire.Measured) { m.Nanos /= 10 }, reason: "its clock is too slow"},
+	"lies-fast-clock":  {measured: func(m *wire.Measured) { m.Nanos *= 50 }, reason: "its clock is too fast"},
+	"lies-slow-clock":  {measured: func(m *wire.Measured) { time.Sleep(2500 * time.Millisecond) }, reason: "its clock is too slow"},
+	"lies-tenth-clock": {windows: true, request: longer(10), measured: func(m *wire.Measured) { m.Nanos /= 10 }, reason: "its clock is too slow"},
+	quarterBlock: {windows: true, measured: func(m *wire.Measured) {
+		m.Nanos /= 4
+		m.Counters.CPU = min(m.Counters.CPU, m.Nanos)
+		if len(m.Histogram) > 0 {
+			m.Histogram = [][2]int64{{wire.Bucket(m.Nanos / max(1, m.Operations)), m.Operations}}
+		}
+	}, reason: "its clock is too slow|it lasted"},
 	"lies-double-clock":  {windows: true, request: longer(0.5), measured: func(m *wire.Measured) { m.Nanos *= 2 }, reason: "its clock is too fast"},
 	"lies-one-operation": {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Histogram = 1, 1, nil }, reason: "want at least|were asked for"},
 	"lies-in-no-time":    {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Nanos = 1e7, 1e7, 1 }, reason: "it lasted|were asked for"},

@@ -210,3 +210,14 @@ func TestInstanceThatDoesNotOpen(t *testing.T) {
 		t.Errorf("twins that failed, and others: %v; want six together, some of each", failed)
 	}
 }
+
+// A clock that is too slow shows in blocks of which each part is too short to show it.
+func TestSlowClockInParts(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", quarterBlock, 1)+strings.Replace(longInsert, "20000", "50000", 1))
+	b.Launches = 6
+	b.run(t)
+	trials := b.of(quarterBlock)
+	if last := trials[len(trials)-1]; last.Outcome != assay.Failed || !strings.Contains(last.Reason, "its clock is too slow") {
+		t.Errorf("got %s (%s) after %d launches, want its clock to be too slow", last.Outcome, last.Reason, len(trials))
+	}
+}
