@@ -25,8 +25,10 @@ type group struct {
 	need     need
 	next     nextLaunch
 	apart    map[string]bool // keys of cells that get no verdict
-	terms    []string        // its operations that sums add up
-	parts    []*group        // of a group of sums, which is never launched: the groups of their operations
+	// undivided says that its blocks have no parts, though its method is inTurns.
+	undivided bool
+	terms     []string // its operations that sums add up
+	parts     []*group // of a group of sums, which is never launched: the groups of their operations
 }
 
 // member is one instance of a group: one target with one profile.

@@ -21,9 +21,9 @@ const (
 	partLength = 5 * time.Millisecond
 	// maxParts bounds the parts of a block: in a long one, more would gain nothing.
 	maxParts = 40
-	// maxCopied bounds the bytes of the copies of instances that take turns, which shall all
-	// stay in the system's cache.
-	maxCopied = 1 << 30
+	// maxCopy bounds the bytes of a copy of the data: those of all instances that take turns
+	// shall stay in the system's cache.
+	maxCopy = 128 << 20
 )
 
 // inTurns is for blocks of one client that changes a database. The instances are alive
@@ -37,16 +37,26 @@ func takesTurns(c assay.Case) bool {
 	return op.Changes && c.Cell.Clients == 1 && len(op.Parts) == 0 && !op.KV() && !op.Cold && !wholeTransaction(op)
 }
 
-func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
-	sets := r.setsOf(members)
-	for _, i := range r.shuffled(len(sets)) {
-		var err error
-		if set := sets[i]; len(set) > 1 {
-			err = r.turns(ctx, g, set, number)
-		} else {
-			err = r.blocks(ctx, g, set, number, (*instance).runBlock)
-		}
-		if err != nil {
+// ready finds out, once for all launches, whether the group's members can take turns: one
+// that fails later does not change the conditions of the others.
+func (m inTurns) ready(ctx context.Context, r *Runner, g *group) error {
+	g.undivided = g.undivided || slices.ContainsFunc(g.members, func(m *member) bool { return !m.first.canAlternate() })
+	return m.inBlocks.ready(ctx, r, g)
+}
+
+// canAlternate reports whether a job's engine can be paused, and its data are not too large to
+// be there for each instance.
+func (j *job) canAlternate() bool {
+	info, err := os.Stat(j.data.Path)
+	return j.engine.canPause() && (err != nil || info.Size() <= maxCopy) // without data, copying them will fail
+}
+
+func (m inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	if g.undivided {
+		return m.inBlocks.launch(ctx, r, g, members, number)
+	}
+	for _, set := range r.setsOf(members) {
+		if err := r.turns(ctx, g, set, number); err != nil {
 			return err
 		}
 	}
@@ -55,10 +65,8 @@ func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*membe
 
 func (inTurns) spent(k Costs, c assay.Case) assay.Spent { return k.turns(c) }
 
-// setsOf are the members that take turns with one another: all of them, or as many whole
-// profiles, drawn at random, as may be alive at the same time. Where the engine of one cannot
-// be paused, each is alone, so that the conditions are alike for all; so it is where the copies
-// of a profile are too large.
+// setsOf are the members that take turns with one another, in random order: all of them, or
+// as many whole profiles as may be alive at the same time.
 func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 	var profiles [][]*member
 	place := map[string]int{}
@@ -70,33 +78,15 @@ func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 		}
 		profiles[i] = append(profiles[i], m)
 	}
-	var set []*member
-	pausable := !slices.ContainsFunc(members, func(m *member) bool { return !m.first.engine.canPause() })
 	for _, i := range r.shuffled(len(profiles)) {
-		both := slices.Concat(set, profiles[i])
-		switch {
-		case !pausable || copied(profiles[i]) > maxCopied:
-			sets = slices.AppendSeq(sets, slices.Chunk(profiles[i], 1))
-		case len(set) > 0 && (len(both) > maxMembers || copied(both) > maxCopied):
-			sets, set = append(sets, set), profiles[i]
-		default:
-			set = both
+		last := len(sets) - 1
+		if last < 0 || len(sets[last])+len(profiles[i]) > maxMembers {
+			sets = append(sets, profiles[i])
+			continue
 		}
-	}
-	if len(set) > 0 {
-		sets = append(sets, set)
+		sets[last] = append(sets[last], profiles[i]...)
 	}
 	return sets
-}
-
-// copied are the bytes of the data of some members, each of which has a copy.
-func copied(members []*member) (bytes int64) {
-	for _, m := range members {
-		if info, err := os.Stat(m.first.data.Path); err == nil { // otherwise copying it will fail
-			bytes += info.Size()
-		}
-	}
-	return bytes
 }
 
 // turns measures a block of each member, a part at a time. What is not measured happens at

@@ -60,51 +60,76 @@ func TestPartAt(t *testing.T) {
 	}
 }
 
-// Whole profiles take turns, as many as may be alive at the same time. Where one of them
-// cannot be paused, each is alone.
+// Whole profiles take turns, as many as may be alive at the same time.
 func TestSetsOf(t *testing.T) {
-	small, large := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "large")
-	must(t, os.WriteFile(small, []byte("x"), 0o644))
-	must(t, os.WriteFile(large, nil, 0o644))
-	must(t, os.Truncate(large, maxCopied/2))
-	some := func(file string, e engine, names ...string) (all []*member) {
-		for _, name := range names {
-			driver, profile, _ := strings.Cut(name, "/")
-			j := &job{Case: assay.Case{Cell: assay.Cell{Driver: driver, Profile: profile}}, data: &dataset.Data{Path: file}, engine: e}
+	some := func(profiles ...string) (all []*member) {
+		for i, profile := range profiles {
+			j := &job{Case: assay.Case{Cell: assay.Cell{Driver: fmt.Sprint("d", i), Profile: profile}}}
 			all = append(all, &member{first: j, jobs: []*job{j}})
 		}
 		return all
 	}
-	sqlite := sqliteFile{}
-	many := func(profile string, n int) (names []string) {
-		for i := range n {
-			names = append(names, fmt.Sprint("d", i, "/", profile))
-		}
-		return names
-	}
+	many := func(profile string, n int) []string { return slices.Repeat([]string{profile}, n) }
 	for name, c := range map[string]struct {
 		members []*member
 		want    []int // members of each set, smallest first
 	}{
-		"all together":           {some(small, sqlite, "a/p", "b/p", "a/q"), []int{3}},
-		"too many":               {some(small, sqlite, slices.Concat(many("p", 5), many("q", 5), many("r", 5))...), []int{5, 10}},
-		"a large profile":        {some(small, sqlite, many("p", maxMembers+1)...), []int{maxMembers + 1}},
-		"too large together":     {some(large, sqlite, "a/p", "b/p", "a/q"), []int{1, 2}},
-		"a profile is too large": {some(large, sqlite, "a/p", "b/p", "c/p", "a/q"), []int{1, 1, 1, 1}},
-		"beside a server":        {slices.Concat(some(small, sqlite, "a/p", "b/p"), some(small, postgresServer{}, "c/p")), []int{1, 1, 1}},
+		"none":            {nil, nil},
+		"one":             {some("p"), []int{1}},
+		"all together":    {some("p", "q", "p"), []int{3}},
+		"just few enough": {some(slices.Concat(many("p", 6), many("q", maxMembers-6))...), []int{maxMembers}},
+		"too many":        {some(slices.Concat(many("p", 5), many("q", 5), many("r", 5))...), []int{5, 10}},
+		"a large profile": {some(many("p", maxMembers+1)...), []int{maxMembers + 1}},
 	} {
 		r := &Runner{measurement: measurement{random: rand.New(rand.NewPCG(1, 1))}}
 		var got []int
-		seen := map[*member]bool{}
-		for _, set := range r.setsOf(c.members) {
+		seen, setOf := map[*member]bool{}, map[string]int{}
+		for i, set := range r.setsOf(c.members) {
 			got = append(got, len(set))
 			for _, m := range set {
 				seen[m] = true
+				if other, has := setOf[m.cell().Profile]; has && other != i {
+					t.Errorf("%s: profile %s is in two sets", name, m.cell().Profile)
+				}
+				setOf[m.cell().Profile] = i
 			}
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) || len(seen) != len(c.members) {
 			t.Errorf("%s: got sets of %v with %d of %d members, want %v", name, got, len(seen), len(c.members), c.want)
+		}
+	}
+}
+
+// Where one member cannot take turns, none does, so that the conditions are alike for all.
+func TestUndividedGroup(t *testing.T) {
+	small, large := filepath.Join(t.TempDir(), "small"), filepath.Join(t.TempDir(), "large")
+	must(t, os.WriteFile(small, []byte("x"), 0o644))
+	must(t, os.WriteFile(large, nil, 0o644))
+	must(t, os.Truncate(large, maxCopy+1))
+	of := func(path string, e engine) *job { return &job{data: &dataset.Data{Path: path}, engine: e} }
+	for name, c := range map[string]struct {
+		j    *job
+		want bool
+	}{
+		"a file of SQLite": {of(small, sqliteFile{}), true},
+		"a large one":      {of(large, sqliteFile{}), false},
+		"a server":         {of(small, postgresServer{}), false},
+		"a store":          {of(small, keyValueStore{}), false},
+	} {
+		if got := c.j.canAlternate(); got != c.want {
+			t.Errorf("%s: can take turns %t, want %t", name, got, c.want)
+		}
+	}
+	b := newBench(t, header+insert)
+	b.Launches = 1
+	r, err := Prepare(t.Context(), b.Config)
+	must(t, err)
+	r.groups[0].undivided = true
+	must(t, r.Run(t.Context()))
+	for _, a := range b.asked(t) {
+		if a.part() && (a.Beside > 0 || a.Count != 20) {
+			t.Errorf("a part of %d operations with %d others beside it, want the whole block alone", a.Count, a.Beside)
 		}
 	}
 }
