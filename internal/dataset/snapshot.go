@@ -156,10 +156,7 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		return err
 	}
 	if _, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema"); err != nil {
-		if refused, is := errors.AsType[*sqlite.Error](err); is && refused.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
-			return errors.New("a program was killed in the middle of a transaction on it; " + repair)
-		}
-		return err
+		return refusal(err)
 	}
 	target, err := uri(dst, privateFile)
 	if err != nil {
@@ -185,6 +182,23 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		}
 		return err
 	})
+}
+
+// refusal says why a database cannot be read that reading alone cannot repair.
+func refusal(err error) error {
+	refused, is := errors.AsType[*sqlite.Error](err)
+	if !is {
+		return err
+	}
+	switch refused.Code() {
+	case sqlite3.SQLITE_READONLY_ROLLBACK:
+		return errors.New("a program was killed in the middle of a transaction on it; " + repair)
+	// SQLite read the header or the marks of the index while a writer changed
+	// them, and a moment later nobody was writing; or the index is damaged.
+	case sqlite3.SQLITE_READONLY_RECOVERY, sqlite3.SQLITE_READONLY_CANTINIT:
+		return fmt.Errorf("the index of its write-ahead log is not consistent: %w; if that does not help, %s", errMoved, repair)
+	}
+	return err
 }
 
 func copyPages(ctx context.Context, b *sqlite.Backup) error {

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 // which a part is in the file.
 const killed = "ASSAY_TEST_KILLED"
 
+// holder makes it only hold the database open, with a log, until its input ends.
+const holder = "ASSAY_TEST_HOLDER"
+
 // write inserts pairs that belong together, a transaction each, without pause.
 // It ends without closing the database, as if it had been killed.
 func write(path string) error {
@@ -47,6 +50,12 @@ func write(path string) error {
 	if os.Getenv(killed) != "" {
 		fmt.Println("ready")
 		_, err := conn.ExecContext(ctx, "PRAGMA cache_size=1; BEGIN; UPDATE credit SET n = n + 1000000")
+		return err
+	}
+	if os.Getenv(holder) != "" {
+		_, err := conn.ExecContext(ctx, "INSERT INTO credit (n) VALUES (1)")
+		fmt.Println("ready")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		return err
 	}
 	ended := make(chan struct{})
@@ -261,6 +270,33 @@ func TestSnapshotSeesThatIdleEnded(t *testing.T) {
 	startWriter(t, src)()
 	if err := seen.lasts(src); !errors.Is(err, errMoved) {
 		t.Errorf("after a writer: %v", err)
+	}
+}
+
+// TestSnapshotOfInconsistentIndex: a reader may see the index's header while a
+// writer changes it. That is tried again, and not taken for a damaged file.
+func TestSnapshotOfInconsistentIndex(t *testing.T) {
+	src := ledger(t, "wal")
+	t.Setenv(holder, "yes")
+	startWriter(t, src)
+	index, err := os.OpenFile(src+"-shm", os.O_RDWR, 0)
+	must(t, err)
+	defer index.Close()
+	first := make([]byte, 48) // the header, which is in the index twice
+	_, err = index.ReadAt(first, 0)
+	must(t, err)
+	_, err = index.WriteAt(make([]byte, len(first)), 0)
+	must(t, err)
+	dst := filepath.Join(t.TempDir(), "copy.db")
+	want := "copy the database " + src + ": the index of its write-ahead log is not consistent: "
+	if err := Snapshot(t.Context(), src, dst); !errors.Is(err, errMoved) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s, tried again", err, want)
+	}
+	_, err = index.WriteAt(first, 0)
+	must(t, err)
+	must(t, Snapshot(t.Context(), src, dst))
+	if got := queryAll(t, dst, "SELECT count(*) FROM credit"); got != "1" {
+		t.Errorf("got %s rows, want 1", got)
 	}
 }
 
