@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -22,17 +23,13 @@ type variant struct {
 // operation measures an operation on all instances that have it. The windows of its
 // variants alternate: what changes within a launch is alike for all of them, and
 // they may be compared.
-func (l *jointLaunch) operation(ctx context.Context, peers []string) error {
-	var variants []*variant
-	for _, peer := range peers {
-		v, err := l.begin(ctx, peer)
-		if err != nil {
+func (l *jointLaunch) operation(ctx context.Context, variants []*variant) error {
+	for _, v := range variants {
+		if err := l.begin(ctx, v); err != nil {
 			return err
 		}
-		if len(v.turns) > 0 {
-			variants = append(variants, v)
-		}
 	}
+	variants = slices.DeleteFunc(variants, func(v *variant) bool { return len(v.turns) == 0 })
 	if err := l.alternate(ctx, variants); err != nil {
 		return err
 	}
@@ -44,21 +41,22 @@ func (l *jointLaunch) operation(ctx context.Context, peers []string) error {
 	return nil
 }
 
-// begin warms up, and chooses how many windows there are of which arguments.
-func (l *jointLaunch) begin(ctx context.Context, peer string) (*variant, error) {
-	turns, err := l.warmUp(ctx, peer)
-	v := &variant{peer: peer, turns: turns}
-	if err != nil || len(turns) == 0 {
-		return v, err
+// begin warms up, as many instances at the same time as there are processors, and chooses
+// how many windows there are of which arguments.
+func (l *jointLaunch) begin(ctx context.Context, v *variant) error {
+	err := l.meanwhile(ctx, v.turns, func(t *turn) error { return t.warmUp(ctx) })
+	v.turns = slices.DeleteFunc(v.turns, l.ended)
+	if err != nil || len(v.turns) == 0 {
+		return err
 	}
-	v.count = l.r.windowCount(l.g, peer, v.window())
+	v.count = l.r.windowCount(l.g, v.peer, v.window())
 	v.spare = v.count / maxAgain
-	for _, t := range turns {
+	for _, t := range v.turns {
 		t.delays.begin(t.waited())
 	}
-	l.enterSequence(turns[0].j)
-	v.first = l.g.windows.sequences[peer]
-	return v, nil
+	l.enterSequence(v.turns[0].j)
+	v.first = l.g.windows.sequences[v.peer]
+	return nil
 }
 
 // window returns the window of the slowest instance. Each slow one counts as many

@@ -35,20 +35,23 @@ const (
 
 // windows measures a launch of a group whose instances are alive together.
 // Instances that are not being measured are stopped. The order in which instances are
-// started, warmed up and measured is random each time.
+// started, verified, warmed up and measured is random each time.
 func (r *Runner) windows(ctx context.Context, g *group, members []*member, launch int) error {
 	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
 	defer l.killAll()
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
-	variants := variantsOf(members)
-	for _, i := range r.shuffled(len(variants)) {
+	operations, err := l.verifyAll(ctx)
+	if err != nil {
+		return err
+	}
+	for _, variants := range operations {
 		if r.over() {
 			return errBudgetEnded
 		}
 		meter, before := host.Start(), l.cpu()
-		if err := l.operation(ctx, variants[i]); err != nil {
+		if err := l.operation(ctx, variants); err != nil {
 			return err
 		}
 		if err := l.emit(meter.Stop(l.cpu()-before), l.longest()); err != nil {
@@ -180,10 +183,27 @@ type turn struct {
 	noPhases string
 }
 
-// warmUp verifies and warms up an operation on every instance, as many at the
-// same time as there are processors: nothing is measured yet.
-func (l *jointLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error) {
-	var all []*turn
+// verifyAll verifies all operations on every instance before the first is measured, in a
+// random order: what the databases have in their caches by then, such as all that a scan
+// reads, does not depend on which is measured first.
+func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, err error) {
+	all := variantsOf(l.members)
+	for _, i := range l.r.shuffled(len(all)) {
+		var variants []*variant
+		for _, peer := range all[i] {
+			v := &variant{peer: peer, turns: l.turnsOf(peer)}
+			if err := l.meanwhile(ctx, v.turns, func(t *turn) error { return t.verifyAnswers(ctx) }); err != nil {
+				return nil, err
+			}
+			variants = append(variants, v)
+		}
+		operations = append(operations, variants)
+	}
+	return operations, l.emit(assay.Noise{}, 0)
+}
+
+// turnsOf are those of an operation, of the instances that have it.
+func (l *jointLaunch) turnsOf(peer string) (all []*turn) {
 	for _, in := range l.instances {
 		j := in.job(peer)
 		if j == nil || l.has(j, in.twin) {
@@ -191,8 +211,7 @@ func (l *jointLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error) 
 		}
 		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number)})
 	}
-	err := l.meanwhile(ctx, all, func(t *turn) error { return t.warmUp(ctx) })
-	return slices.DeleteFunc(all, l.ended), err
+	return all
 }
 
 // meanwhile does something that is not measured for several instances at the same time, where
@@ -222,14 +241,16 @@ func (l *jointLaunch) each(turns []*turn, do func(*turn) error) []error {
 	return errs
 }
 
-func (t *turn) warmUp(ctx context.Context) error {
+func (t *turn) verifyAnswers(ctx context.Context) error {
 	var err error
 	if t.trial.QueryPlan, err = t.prepareOperation(ctx, t.j); err != nil {
 		return err
 	}
-	if t.trial.Digest, t.each, err = t.verify(ctx, t.j); err != nil {
-		return err
-	}
+	t.trial.Digest, t.each, err = t.verify(ctx, t.j)
+	return err
+}
+
+func (t *turn) warmUp(ctx context.Context) error {
 	if minPerWindow*t.each > warmUp {
 		return nil // verifying it was enough
 	}
