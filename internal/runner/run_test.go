@@ -115,6 +115,32 @@ func TestWindows(t *testing.T) {
 	})
 }
 
+// All operations of a launch are verified before the first window: a scan fills caches, and
+// what the others find in them must not depend on the order of the operations.
+func TestAllAreVerifiedBeforeTheFirstWindow(t *testing.T) {
+	b := newBench(t, header+read+`  scan: {sql: "SELECT count(*), sum(hp) FROM monster WHERE hp > ?", args: [{uniform: [1, 99]}], rows: 1, returns: [int, int]}
+`)
+	verified, begun := map[int]int{}, map[int]bool{}
+	for _, a := range b.run(t) {
+		switch {
+		case a.Kind == "verify" && begun[a.PID]:
+			t.Errorf("worker %d is verified behind its first window", a.PID)
+		case a.Kind == "verify":
+			verified[a.PID]++
+		case a.window():
+			begun[a.PID] = true
+		}
+	}
+	if want := 3 * b.launches(); len(begun) != want {
+		t.Errorf("got windows of %d workers, want %d", len(begun), want)
+	}
+	for pid, n := range verified {
+		if n != 2 {
+			t.Errorf("worker %d: got %d operations verified, want 2", pid, n)
+		}
+	}
+}
+
 // Windows of an operation's variants alternate, so that they may be compared: what
 // changes within a launch is alike for all. A variant of a few long windows has them
 // among those of the others.
