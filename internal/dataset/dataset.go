@@ -111,6 +111,15 @@ type Data struct {
 	kept string
 }
 
+// Size is the file's, in bytes; 0 where it cannot be looked at: reading it will say why.
+func (d *Data) Size() int64 {
+	info, err := os.Stat(d.Path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 // Prepare finds or makes the dataset's file. It appears whole or not at all;
 // when two processes make the same one, the first to finish wins. A cached
 // file that was damaged is made again. A user's own file is copied and

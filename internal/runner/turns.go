@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"time"
 
@@ -46,10 +45,7 @@ func (m inTurns) ready(ctx context.Context, r *Runner, g *group) error {
 
 // canAlternate reports whether a job's engine can be paused, and its data are not too large to
 // be there for each instance.
-func (j *job) canAlternate() bool {
-	info, err := os.Stat(j.data.Path)
-	return j.engine.canPause() && (err != nil || info.Size() <= maxCopy) // without data, copying them will fail
-}
+func (j *job) canAlternate() bool { return j.engine.canPause() && j.data.Size() <= maxCopy }
 
 func (m inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
 	if g.undivided {
