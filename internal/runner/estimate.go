@@ -20,7 +20,7 @@ const (
 	typicalRow      = 500 * time.Nanosecond  // one row of its answer
 	typicalTurn     = 500 * time.Microsecond // resuming an instance for a window, and pausing it
 	typicalRead     = time.Microsecond       // one key of a store, where all of them are read behind a block
-	typicalCopied   = 300_000_000            // bytes of the data that are copied in a second
+	typicalCopied   = 300_000_000            // bytes of the data that are copied in a second, or read into a cache
 
 	syncsToCopy = 2 // of a copy and its folder
 	syncsToOpen = 3 // for a journal mode, a log that becomes a part of the data, and a log that is removed
@@ -89,13 +89,18 @@ func (k Costs) instance(c assay.Case, m method) assay.Spent {
 	if m == (inWindows{}) || m == (inTurns{}) {
 		spent[assay.StageStart] /= atOnce
 	}
+	bytes := int64(0)
+	if k.Bytes != nil {
+		bytes = k.Bytes(c)
+	}
+	moved := time.Duration(float64(bytes) / typicalCopied * float64(time.Second))
 	if m == (inWindows{}) {
+		if bytes <= maxCopy {
+			spent[assay.StageWarmUp] = moved / atOnce
+		}
 		return spent
 	}
-	spent[assay.StageCopy] = syncsToCopy * k.Sync
-	if k.Bytes != nil {
-		spent[assay.StageCopy] += time.Duration(float64(k.Bytes(c)) / typicalCopied * float64(time.Second))
-	}
+	spent[assay.StageCopy] = syncsToCopy*k.Sync + moved
 	return spent
 }
 

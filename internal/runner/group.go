@@ -38,7 +38,8 @@ type member struct {
 	// first is the job that the member was formed of. Target, profile and data
 	// are the same for all its jobs, so it stands for them even when none is left.
 	first *job
-	jobs  []*job // those that are still measured
+	jobs  []*job   // those that are still measured
+	pages []string // queries that read all of the data before windows; none where that is not done
 }
 
 // cell has the coordinates that all jobs of the member share.

@@ -115,7 +115,20 @@ func (inWindows) connections(j *job) connections {
 	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle}
 }
 
-func (inWindows) ready(context.Context, *Runner, *group) error { return nil }
+// ready finds out how each member's data are read whole.
+func (inWindows) ready(ctx context.Context, _ *Runner, g *group) error {
+	for _, m := range g.members {
+		if !m.first.canAlternate() {
+			continue
+		}
+		queries, err := m.first.data.Pages(ctx)
+		if err != nil {
+			return err
+		}
+		m.pages = queries
+	}
+	return nil
+}
 
 func (inWindows) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
 	return r.windows(ctx, g, members, number)

@@ -42,6 +42,9 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
+	if err := l.fillCaches(ctx); err != nil {
+		return err
+	}
 	operations, err := l.verifyAll(ctx)
 	if err != nil {
 		return err
@@ -184,8 +187,8 @@ type turn struct {
 }
 
 // verifyAll verifies all operations on every instance before the first is measured, in a
-// random order: what the databases have in their caches by then, such as all that a scan
-// reads, does not depend on which is measured first.
+// random order: what the databases have in their caches by then does not depend on which is
+// measured first.
 func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, err error) {
 	all := variantsOf(l.members)
 	for _, i := range l.r.shuffled(len(all)) {
