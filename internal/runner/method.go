@@ -115,10 +115,10 @@ func (inWindows) connections(j *job) connections {
 	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle}
 }
 
-// ready finds out how each member's data are read whole.
+// ready finds out, once for all launches, how each member's data are read whole.
 func (inWindows) ready(ctx context.Context, _ *Runner, g *group) error {
 	for _, m := range g.members {
-		if !m.first.canAlternate() {
+		if len(m.pages) > 0 || !m.first.canAlternate() {
 			continue
 		}
 		queries, err := m.first.data.Pages(ctx)

@@ -242,7 +242,10 @@ func TestSlowClockInParts(t *testing.T) {
 	b.Launches = 6
 	b.run(t)
 	trials := b.of(quarterBlock)
-	if last := trials[len(trials)-1]; last.Outcome != assay.Failed || !strings.Contains(last.Reason, "its clock is too slow") {
+	last := trials[len(trials)-1]
+	// Which of the two is found first depends on how fast the machine is.
+	found := strings.Contains(last.Reason, "its clock is too slow") || strings.Contains(last.Reason, "ms of CPU time, and the system counted")
+	if last.Outcome != assay.Failed || !found {
 		t.Errorf("got %s (%s) after %d launches, want its clock to be too slow", last.Outcome, last.Reason, len(trials))
 	}
 }

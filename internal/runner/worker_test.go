@@ -55,7 +55,9 @@ type asked struct {
 func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
 
 // short reports whether it is a number of operations: beside windows, or of a block.
-func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 && !a.Tells }
+func (a asked) short() bool {
+	return a.Kind == "measure" && a.Count > 0 && !a.Tells && a.Of != allPages
+}
 
 // part reports whether it is a part of a block, behind its warm-up.
 func (a asked) part() bool { return a.short() && a.Start > 0 }
