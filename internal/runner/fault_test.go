@@ -22,8 +22,9 @@ import (
 
 // The names of workers with a fault.
 const (
-	stumbles = "stumbles" // the first operation outside of verifying fails
+	stumbles = "stumbles" // the first operation outside of verifying and of filling caches fails
 	misses   = "misses"   // it answers another number of rows
+	early    = "early"    // the first that fills caches fails
 	repents  = "repents"  // cache_size is wrong at the first read, right later
 	weakens  = "weakens"  // writer-2 does not sync any more at the second read
 	forgets  = "forgets"  // the last connection is not read back
@@ -158,7 +159,7 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 			return c.Do(position)
 		}}, err
 	}
-	return faultyOperation{prepared, d}, err
+	return faultyOperation{prepared, d, op.Name == allPages}, err
 }
 
 // skippingOperation does something else at some positions.
@@ -194,7 +195,8 @@ func (c droppingClient) Close() error        { return nil }
 
 type faultyOperation struct {
 	kit.Operation
-	db *faultyDatabase
+	db    *faultyDatabase
+	fills bool // caches
 }
 
 func (o faultyOperation) Client() (kit.Client, error) {
@@ -205,7 +207,7 @@ func (o faultyOperation) Client() (kit.Client, error) {
 	if shower, ok := client.(kit.Shower); ok && (o.db.name == wrongBeside || o.db.name == wrongInside) {
 		return faultyShower{shower, o.db}, err
 	}
-	return faultyClient{client, o.db}, err
+	return faultyClient{client, o.db, o.fills}, err
 }
 
 // faultyShower counts rows as its clients do, and reads other values.
@@ -238,7 +240,8 @@ func (c shownClient) Do(position int) (int, error) {
 
 type faultyClient struct {
 	kit.Client
-	db *faultyDatabase
+	db    *faultyDatabase
+	fills bool
 }
 
 func (c faultyClient) Show(visit func(int, []any) error) (kit.Client, error) {
@@ -247,11 +250,11 @@ func (c faultyClient) Show(visit func(int, []any) error) (kit.Client, error) {
 
 func (c faultyClient) Do(position int) (int, error) {
 	rows, err := c.Client.Do(position)
-	if c.db.done {
+	if c.db.done || c.fills != (c.db.name == early) {
 		return rows, err
 	}
 	switch c.db.name {
-	case stumbles:
+	case stumbles, early:
 		rows, err = 0, errors.New("stumbled")
 	case misses:
 		rows++
@@ -295,6 +298,23 @@ func TestFaultInTheWarmUp(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Where an instance cannot fill its caches, that is the outcome of all its reads, and says so.
+func TestFaultWhileCachesAreFilled(t *testing.T) {
+	b := faultyBench(t, early, read+strings.Replace(read, "read:", "again:", 1))
+	b.Launches = 1
+	b.run(t)
+	want := "read all of the data before windows: 1 of 1 operations failed; the first: stumbled"
+	trials := b.of(early)
+	for _, trial := range trials {
+		if trial.Outcome != assay.Failed || trial.Reason != want || len(trial.Samples) > 0 {
+			t.Errorf("got %s (%s), want failed: %s", trial.Outcome, trial.Reason, want)
+		}
+	}
+	if len(trials) != 2 || len(b.of("honest")) == 0 {
+		t.Errorf("got %d trials of two operations, and %d of the honest driver", len(trials), len(b.of("honest")))
 	}
 }
 

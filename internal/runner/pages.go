@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 
 	"assay"
 	"assay/internal/dataset"
@@ -28,11 +29,21 @@ func (l *jointLaunch) fillCaches(ctx context.Context) error {
 		if err == nil {
 			continue
 		}
-		if err := l.giveUp(l.instances[i].member, l.instances[i], err); err != nil {
+		if err := l.giveUp(l.instances[i].member, l.instances[i], whileReading(err)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// whileReading says of a failure what was being done: it is not one of the operation whose
+// outcome it becomes.
+func whileReading(err error) error {
+	var f *failure
+	if errors.As(err, &f) {
+		return &failure{f.outcome, "read all of the data before windows: " + f.reason}
+	}
+	return err
 }
 
 // lives reports whether an instance has anything left to be measured.
