@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -157,7 +158,11 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 	if version == "" {
 		return facts.Library{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
 	}
-	return facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
+	l, err := facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
+	if errors.Is(err, facts.ErrNoRelease) {
+		err = usage(err)
+	}
+	return l, err
 }
 
 func printLibrary(out io.Writer, l facts.Library) {

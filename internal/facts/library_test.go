@@ -2,6 +2,7 @@ package facts
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,8 +243,11 @@ func TestNoteMisspelled(t *testing.T) {
 }
 
 func TestNoLibrary(t *testing.T) {
-	if _, err := MeasureLibrary(t.Context(), Django, "main", "", t.TempDir()); err == nil || !strings.Contains(err.Error(), `"main" is no version`) {
-		t.Errorf("got %v, want that main is no version", err)
+	for _, asked := range [][]string{{Django, "main", ""}, {ActiveRecord, "7.1.6", "main"}} {
+		_, err := MeasureLibrary(t.Context(), asked[0], asked[1], asked[2], t.TempDir())
+		if !errors.Is(err, ErrNoRelease) || !strings.Contains(err.Error(), `"main" is no version`) {
+			t.Errorf("%q: got %v, want that main is no version", asked, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -24,6 +25,9 @@ var rubyProbe []byte
 //go:embed probes/python.py
 var pythonProbe []byte
 
+// ErrNoRelease says that what was asked for as a version is none that was released.
+var ErrNoRelease = errors.New("no version of a release, such as 7.1.6")
+
 // LibraryNames are the libraries that can be measured.
 func LibraryNames() []string { return []string{ActiveRecord, Django, SQLAlchemy} }
 
@@ -31,7 +35,7 @@ func LibraryNames() []string { return []string{ActiveRecord, Django, SQLAlchemy}
 // process and a folder of its own below a scratch folder in dir. The driver is
 // the version of the gem sqlite3 below ActiveRecord; empty: the newest installed
 // one. Python's packages are installed by pip into the scratch folder; gems have
-// to be installed.
+// to be installed. The error is ErrNoRelease where a version is none.
 func MeasureLibrary(ctx context.Context, name, version, driver, dir string) (Library, error) {
 	work, err := scratch.New(dir, "facts-")
 	if err != nil {
@@ -65,8 +69,10 @@ func python() string {
 }
 
 func (p *probe) prepare(ctx context.Context, version, driver string) error {
-	if _, known := release(version); !known {
-		return fmt.Errorf("%q is no version of a release, such as 7.1.6", version)
+	for _, asked := range []string{version, cmp.Or(driver, version)} {
+		if _, known := release(asked); !known {
+			return fmt.Errorf("%q is %w", asked, ErrNoRelease)
+		}
 	}
 	source, file := pythonProbe, "probe.py"
 	if p.name == ActiveRecord {
