@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -64,12 +63,6 @@ type Evidence struct {
 	Took      [2]time.Duration     // by a launch of each cell; 0 where it has none
 	// Open says that more measuring can tell what is not told now.
 	Open bool
-}
-
-// Doubt is a warning about a cell that was compared, or about both.
-type Doubt struct {
-	Cell string // its coordinates; empty: about both
-	analysis.Warning
 }
 
 // Runs is the analysis of a plan's runs, nil where there is none: of age 0 of the newest ones,
@@ -326,31 +319,6 @@ func requested(row *analysis.Row, name string) string {
 	return ""
 }
 
-// doubt collects what is to be known about the figures. That a row promises
-// something else about the data than its own reference is not about these two.
-func (e *Evidence) doubt(a, b *analysis.Row) {
-	if unlike := a.Unequal(b); unlike != nil {
-		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
-	}
-	for i, row := range []*analysis.Row{a, b} {
-		other := []*analysis.Row{b, a}[i]
-		for _, w := range row.Warnings {
-			d := Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), w}
-			if contains(other.Warnings, w) {
-				d.Cell = ""
-			}
-			if w.Code() != analysis.UnequalDurability && !contains(e.Doubts, d) {
-				e.Doubts = append(e.Doubts, d)
-			}
-		}
-	}
-}
-
-// contains is slices.Contains for values that == does not compare.
-func contains[T any](all []T, one T) bool {
-	return slices.ContainsFunc(all, func(other T) bool { return reflect.DeepEqual(one, other) })
-}
-
 // told reports whether a verdict is about the claim, and not about why it has none.
 func (v Verdict) told() bool { return v == Holds || v == Fails }
 
@@ -365,19 +333,6 @@ func (f Finding) open() bool {
 // rest is the claim with the comparisons that more measuring can tell alone.
 func (f Finding) rest() published.Claim {
 	return f.claimOf(slices.DeleteFunc(slices.Clone(f.Evidence), func(e Evidence) bool { return !e.open() }))
-}
-
-// doubts are those of all comparisons, each once.
-func (f Finding) doubts() []Doubt {
-	var all []Doubt
-	for _, e := range f.Evidence {
-		for _, d := range e.Doubts {
-			if !contains(all, d) {
-				all = append(all, d)
-			}
-		}
-	}
-	return all
 }
 
 // noEffect judges by the mechanism: the worker read the settings back, and this

@@ -81,16 +81,6 @@ func summary(findings []Finding) string {
 	return text + "\n\n"
 }
 
-// Codes are those of the doubts, each once.
-func (f Finding) Codes() []string {
-	var codes []string
-	for _, d := range f.doubts() {
-		codes = append(codes, d.Code())
-	}
-	slices.Sort(codes)
-	return slices.Compact(codes)
-}
-
 // addRuns says on which machine each run that was looked at was made, and of what.
 func addRuns(b *strings.Builder, findings []Finding) {
 	var runs []assay.Run
@@ -162,10 +152,10 @@ func (f Finding) addTo(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(coordinates(e.Comparison.A)), cell(coordinates(e.Comparison.B)),
 			e.expected(), cell(e.claimed()), e.here(), e.centers(), string(e.Verdict)+because(e.Reason))
 	}
-	if doubts := f.doubts(); len(doubts) > 0 {
+	if kinds := f.kinds(); len(kinds) > 0 {
 		b.WriteString("\nDoubts:\n\n")
-		for _, d := range doubts {
-			fmt.Fprintf(b, "- %s\n", d)
+		for _, k := range kinds {
+			fmt.Fprintf(b, "- %s\n", k.says(f.figures()))
 		}
 	}
 	if f.open() {
@@ -178,18 +168,6 @@ func (f Finding) addTo(b *strings.Builder) {
 			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
 		}
 	}
-}
-
-// String is the doubt in one line.
-func (d Doubt) String() string {
-	text := report.WarningLine(d.Warning)
-	if unlike, is := d.Doubt.(analysis.UnlikePromises); is { // the claim chose the two profiles: there is nothing to set
-		text = d.Code() + ": " + report.Evidence(unlike)
-	}
-	if d.Cell != "" {
-		text = d.Cell + ": " + text
-	}
-	return text
 }
 
 // cell keeps text from ending a table's cell.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,46 @@ func TestDoubts(t *testing.T) {
 	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A kind of doubt is said once for a claim, with its worst case and with all that have it.
+func TestKindsOfDoubts(t *testing.T) {
+	warns := func(from int, warnings ...assay.Warning) func(*assay.Trial) {
+		return func(t *assay.Trial) {
+			if t.Launch >= from {
+				t.Warnings = warnings
+			}
+		}
+	}
+	shared := assay.Warning{Code: "shared-cpus", Evidence: "on the same processors"}
+	reopens := assay.Warning{Code: "reopens", Evidence: "9 of 10", Advice: "keep them open"}
+	busy := assay.Warning{Code: "reopens", Evidence: "now and then", Advice: "wait"}
+	c := claim(published.Faster, 0)
+	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
+	run := assay.Run{ID: "r1", Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Margin: 0.02}}
+	for name, test := range map[string]struct {
+		a, b, c func(*assay.Trial)
+		want    []string
+	}{
+		"one":        {nil, warns(1, reopens), nil, []string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open"}},
+		"all, alike": {warns(1, shared), warns(1, shared), warns(1, shared), []string{"all figures: shared-cpus: on the same processors (in 6 of 6 launches)"}},
+		"two": {nil, warns(4, reopens), warns(2, reopens),
+			[]string{"driver=c: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise, and no worse: driver=b"}},
+		"all, one worse": {warns(4, reopens), warns(2, reopens), warns(3, reopens),
+			[]string{"all figures, at worst driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open"}},
+		"another advice": {nil, warns(1, reopens), warns(1, busy),
+			[]string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open", "driver=c: reopens: now and then (in 6 of 6 launches); advice: wait"}},
+	} {
+		trials := slices.Concat(cellTrials("a", 6, 1000, test.a), cellTrials("b", 6, 2000, test.b), cellTrials("c", 6, 3000, test.c))
+		_, list, _ := strings.Cut(printed(t, judge(t, published.Source{}, c, listed(t, run, trials))), "\nDoubts:\n\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		got := slices.DeleteFunc(strings.Split(strings.TrimPrefix(strings.TrimSpace(list), "- "), "\n- "), func(line string) bool {
+			return strings.Contains(line, "unknown-noise") // the run has no A/A test
+		})
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got\n%q\nwant\n%q", name, got, test.want)
 		}
 	}
 }
