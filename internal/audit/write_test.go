@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/audit"
 	"assay/published"
 )
@@ -73,6 +74,8 @@ func TestKindsOfDoubts(t *testing.T) {
 			[]string{"driver=c: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise, and no worse: driver=b"}},
 		"all, one worse": {warns(4, reopens), warns(2, reopens), warns(3, reopens),
 			[]string{"all figures, at worst driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open"}},
+		"in two comparisons": {warns(4, reopens), warns(2, reopens), nil,
+			[]string{"driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise, and no worse: driver=a"}},
 		"another advice": {nil, warns(1, reopens), warns(1, busy),
 			[]string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open", "driver=c: reopens: now and then (in 6 of 6 launches); advice: wait"}},
 	} {
@@ -85,6 +88,19 @@ func TestKindsOfDoubts(t *testing.T) {
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got\n%q\nwant\n%q", name, got, test.want)
 		}
+	}
+}
+
+// What two figures promise is said of each two, though they differ only in digits.
+func TestDoubtsAboutTwo(t *testing.T) {
+	f := audit.Finding{Claim: claim(published.Faster, 0)}
+	for _, name := range []string{"P7", "P8", "P7"} {
+		unlike := analysis.UnlikePromises{Names: [2]string{name, "P1"}, Values: [2]string{"power", "process"}}
+		f.Evidence = append(f.Evidence, audit.Evidence{Comparison: f.Claim.Compare[0], Doubts: []audit.Doubt{{Warning: analysis.Warning{Doubt: unlike}}}})
+	}
+	const want = "\nDoubts:\n\n- unequal-durability: P7 power, P1 process\n- unequal-durability: P8 power, P1 process\n"
+	if got := printed(t, f); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant in it\n%s", got, want)
 	}
 }
 
