@@ -26,7 +26,7 @@ func (r *Row) warnOfLaunches(t *Table) {
 	r.warnOfShape(figures, t.Margin)
 	if windows := r.windows(); len(windows) > 0 {
 		if from, steady := stat.SteadyFrom(windows); !steady {
-			r.warn(NotSteady{from, len(windows[0])}, 0)
+			r.warn(NotSteady{from, len(windows[0])}, float64(from)/float64(len(windows[0])))
 		}
 	}
 }
@@ -42,7 +42,7 @@ func (r *Row) warnOfOrder(of Series, series []float64, margin float64) {
 		return
 	}
 	if c, found := stat.Autocorrelation(series); found {
-		r.warn(Autocorrelation{of, len(series), c}, 0)
+		r.warn(Autocorrelation{of, len(series), c}, c)
 	}
 }
 

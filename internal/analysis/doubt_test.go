@@ -80,8 +80,14 @@ func TestDoubtsOfLaunches(t *testing.T) {
 			for i := range c.want {
 				c.want[i] = "modernc (web): " + c.want[i]
 			}
-			if got := warned(mustReport(t, analysistest.PlainRun, trials)); !slices.Equal(got, c.want) {
+			r := mustReport(t, analysistest.PlainRun, trials)
+			if got := warned(r); !slices.Equal(got, c.want) {
 				t.Errorf("warnings %q, want %q", got, c.want)
+			}
+			for _, w := range r.Tables[0].Rows[0].Warnings {
+				if w.Severity <= 0 {
+					t.Errorf("%s: got severity %v: the worst of several cannot be told", w.Code(), w.Severity)
+				}
 			}
 		})
 	}

@@ -48,7 +48,8 @@ func (d Doubt) text() string {
 	return report.WarningLine(d.Warning)
 }
 
-// kind is a doubt that several figures of a claim have: its worst case stands for all.
+// kind is a doubt that several figures of a claim have: one with the highest severity stands
+// for all. Others of that severity may have larger numbers.
 type kind struct {
 	worst Doubt
 	cells []string // that have it, each once; none where it is about two of them
@@ -70,8 +71,9 @@ func (f Finding) kinds() []kind {
 	return all
 }
 
-// figure is a number in a doubt's text, such as 11000, -1.1 and 2e-09.
-var figure = regexp.MustCompile(`-?[0-9][0-9.]*(e[+-]?[0-9]+)?`)
+// digits are a number in a doubt's text, such as 11000, -1.1 and 2e-09, and not part of a name,
+// such as P7.
+var digits = regexp.MustCompile(`-?\b[0-9][0-9.]*(e[+-]?[0-9]+)?`)
 
 // holds reports whether a doubt is of the kind: it says the same but for its numbers. One about
 // two cells is a kind of its own.
@@ -79,7 +81,7 @@ func (k kind) holds(d Doubt) bool {
 	if d.Cell == "" || k.worst.Cell == "" {
 		return d.String() == k.worst.String()
 	}
-	return figure.ReplaceAllString(d.text(), "") == figure.ReplaceAllString(k.worst.text(), "")
+	return digits.ReplaceAllString(d.text(), "") == digits.ReplaceAllString(k.worst.text(), "")
 }
 
 func (k *kind) add(d Doubt) {
@@ -99,11 +101,11 @@ func (k kind) says(figures int) string {
 	case len(others) == 0:
 		return k.worst.String()
 	case len(k.cells) < figures:
-		return k.worst.String() + "; likewise, and no worse: " + strings.Join(others, ", ")
+		return k.worst.String() + "; likewise: " + strings.Join(others, ", ")
 	case k.alike:
 		return "all figures: " + k.worst.text()
 	}
-	return "all figures, at worst " + k.worst.String()
+	return "all figures, such as " + k.worst.String()
 }
 
 // figures counts the cells that are compared.

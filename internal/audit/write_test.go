@@ -49,7 +49,7 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// A kind of doubt is said once for a claim, with its worst case and with all that have it.
+// A kind of doubt is said once for a claim, with the figures that have it.
 func TestKindsOfDoubts(t *testing.T) {
 	warns := func(from int, warnings ...assay.Warning) func(*assay.Trial) {
 		return func(t *assay.Trial) {
@@ -71,11 +71,13 @@ func TestKindsOfDoubts(t *testing.T) {
 		"one":        {nil, warns(1, reopens), nil, []string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open"}},
 		"all, alike": {warns(1, shared), warns(1, shared), warns(1, shared), []string{"all figures: shared-cpus: on the same processors (in 6 of 6 launches)"}},
 		"two": {nil, warns(4, reopens), warns(2, reopens),
-			[]string{"driver=c: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise, and no worse: driver=b"}},
+			[]string{"driver=c: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise: driver=b"}},
 		"all, one worse": {warns(4, reopens), warns(2, reopens), warns(3, reopens),
-			[]string{"all figures, at worst driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open"}},
+			[]string{"all figures, such as driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open"}},
 		"in two comparisons": {warns(4, reopens), warns(2, reopens), nil,
-			[]string{"driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise, and no worse: driver=a"}},
+			[]string{"driver=b: reopens: 9 of 10 (in 5 of 6 launches); advice: keep them open; likewise: driver=a"}},
+		"about others": {nil, warns(1, assay.Warning{Code: "scan", Evidence: "P7 does not"}), warns(1, assay.Warning{Code: "scan", Evidence: "P8 does not"}),
+			[]string{"driver=b: scan: P7 does not (in 6 of 6 launches)", "driver=c: scan: P8 does not (in 6 of 6 launches)"}},
 		"another advice": {nil, warns(1, reopens), warns(1, busy),
 			[]string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open", "driver=c: reopens: now and then (in 6 of 6 launches); advice: wait"}},
 	} {
