@@ -31,6 +31,20 @@ func TestCatcher(t *testing.T) {
 	}
 }
 
+// Of several panics the first one is told: the others may follow from it. Each of them
+// stops the goroutines that are left.
+func TestFirstPanic(t *testing.T) {
+	stopped := 0
+	caught := Catcher{Stop: func() { stopped++ }}
+	for _, value := range []string{"first", "second"} {
+		caught.Do(func() { panic(value) })
+	}
+	got := Error(func() error { caught.Rethrow(); return nil })
+	if got == nil || got.Error() != "internal error: first" || stopped != 2 {
+		t.Errorf("got %v, and stopped %d times; want the first panic, and 2", got, stopped)
+	}
+}
+
 func TestNoPanic(t *testing.T) {
 	var caught Catcher
 	caught.Do(func() {})
