@@ -49,10 +49,8 @@ func localNames(address net.Addr) []string {
 	}
 	var names []string
 	for _, name := range []string{host, "localhost", "127.0.0.1", "::1"} {
-		names = append(names, net.JoinHostPort(name, port))
-		if port == "80" {
-			names = append(names, name)
-		}
+		whole := net.JoinHostPort(name, port)
+		names = append(names, whole, strings.TrimSuffix(whole, ":80")) // browsers leave out the port of HTTP
 	}
 	return names
 }
@@ -91,14 +89,9 @@ func (s *server) checkSource(r *http.Request) error {
 	if origin := r.Header.Get("Origin"); origin != "" && !strings.EqualFold(origin, "http://"+r.Host) && !strings.EqualFold(origin, "https://"+r.Host) {
 		return errors.New("a page of another server asks")
 	}
-	if r.Method == http.MethodPost {
-		site := r.Header.Get("Sec-Fetch-Site")
-		if r.Header.Get("Origin") == "" && site == "" { // a program, which no page controls
-			return nil
-		}
-		if site != "" && site != "same-origin" {
-			return errors.New("a page of another server sends this")
-		}
+	site := r.Header.Get("Sec-Fetch-Site") // a program, which no page controls, sends none
+	if r.Method == http.MethodPost && site != "" && site != "same-origin" {
+		return errors.New("a page of another server sends this")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,7 +157,8 @@ const maxImport = 256 << 20
 // importRun adds a run that is sent. It is received first: a slow sender would keep
 // the store locked.
 func (s *server) importRun(ctx context.Context, r *http.Request, a *answer) error {
-	r.Body = http.MaxBytesReader(nil, r.Body, maxImport)
+	largest := cmp.Or(s.largest, maxImport)
+	r.Body = http.MaxBytesReader(nil, r.Body, largest)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return &problem{http.StatusBadRequest, errors.New("send the file by the form of the page of runs")}
@@ -179,7 +181,7 @@ func (s *server) importRun(ctx context.Context, r *http.Request, a *answer) erro
 	if _, err := received.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	run, _, err := s.Store.Import(ctx, received, maxImport)
+	run, _, err := s.Store.Import(ctx, received, largest)
 	if errors.As(err, new(*store.ImportError)) {
 		return &problem{http.StatusBadRequest, errors.New("the file was not imported: " + wording.Clean(err.Error()))}
 	}

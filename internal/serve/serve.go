@@ -39,6 +39,7 @@ type Options struct {
 	Log         io.Writer
 
 	patience time.Duration // how long a page waits for what takes long; 0: slowPatience
+	largest  int64         // how many bytes a file may have that is sent; 0: maxImport
 }
 
 type server struct {

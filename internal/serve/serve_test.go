@@ -196,6 +196,7 @@ func TestPages(t *testing.T) {
 		{"/?plan=quick&driver=mattn&machine=x%2C+2+cores%2C+4+GB", 200, []string{"1 to 12 of 12 runs", `<option value="mattn" selected>mattn</option>`}, ""},
 		{"/?driver=bbolt", 200, []string{"No run fits"}, firstID},
 		{"/?page=99", 200, []string{"No run fits"}, firstID},
+		{"/?page=-1", 200, []string{"1 to 12 of 12 runs"}, ""},
 		{"/?page=92233720368547758", 200, []string{"1 to 12 of 12 runs"}, ""},
 		{"/?page=9223372036854775807", 200, []string{"1 to 12 of 12 runs"}, ""},
 		{"/runs/" + firstID, 200, []string{"run " + firstID, `href="/history"`, `href="/runs/` + firstID + `/export"`, "<svg"}, ""},
