@@ -1,0 +1,56 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/analysis"
+)
+
+// Lines of the page's tables are written without its template, and escaped all the same.
+func TestTableLinesAreEscaped(t *testing.T) {
+	var lines tableLines
+	lines.add(`1"`, "<b>", "a & b")
+	if got, want := lines.String(), "<tr><td>&lt;b&gt;<td data-exact=\"1&#34;\">a &amp; b\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A launch has its samples with their times, and says what became of it.
+func TestTrialLines(t *testing.T) {
+	table := &analysis.Table{Primary: assay.Metric{Name: assay.NsPerOp, Unit: "ns"}}
+	row := &analysis.Row{}
+	row.Trials = []analysis.Trial{{Launch: 2, Outcome: assay.OK, Disqualified: true, Samples: []assay.Sample{{Operations: 3, Nanos: 4500}}}}
+	if got, want := string(trialLines(table, row)), "<tr><td>2<td>-<td>3 in 4.50 µs<td>disturbed\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := rawSamples(row.Trials[0].Samples), "3:4500"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What a page begins with is joined to lists as far as blocks are of a kind, and no further.
+func TestBlockParts(t *testing.T) {
+	got := blockParts(document{{kind: item, text: "a"}, {kind: item, text: "b"}, {kind: literal, text: "c"}, {kind: literal, text: "d"}})
+	if len(got) != 2 || len(got[0].Items) != 2 || len(got[0].Lines) != 0 || len(got[1].Lines) != 2 {
+		t.Errorf("got %+v, want a list of two items, and a text of two lines", got)
+	}
+}
+
+func TestTextsOfScreen(t *testing.T) {
+	for got, want := range map[string]string{
+		human(-12345, "ns"):                       "-12.3 µs",
+		about(90 * time.Second):                   "2 minutes",
+		roundNumber("000"):                        "000",
+		roundNumber("100000"):                     "100k",
+		firstFew([]string{"a", "b", "c"}, 2):      "a, b, c",
+		firstFew([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
+		calmer(long - time.Second):                "",
+		calmer(long):                              " (less where nothing else runs on the machine)",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
