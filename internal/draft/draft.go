@@ -55,6 +55,8 @@ type Options struct {
 	// Progress is told what comes next. It may be nil.
 	Progress func(what string)
 	Plan     string // where the plan will lie: it names the database relative to itself
+	// Next are the commands that come next, as they can be pasted into a shell.
+	Next []string
 	// Estimate returns how long so many launches of all cases take.
 	Estimate func(cases []assay.Case, launches int) time.Duration
 	// Refused builds a driver, NAME[:OPTION...], and asks it to prepare operations on

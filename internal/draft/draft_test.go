@@ -172,7 +172,8 @@ func TestGolden(t *testing.T) {
 	database := create(t, read(t, "testdata/shop.sql"))
 	before := folder(t, filepath.Dir(database))
 	d, err := draftIn(t, t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
-		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate, Refused: options("", "").Refused})
+		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"),
+		Next: []string{"assay plan check DIR/plans/shop.yaml", "assay run DIR/plans/shop.yaml", "assay report"}, Estimate: options("", "").Estimate, Refused: options("", "").Refused})
 	must(t, err)
 	if after := folder(t, filepath.Dir(database)); !reflect.DeepEqual(after, before) {
 		t.Errorf("the folder has %q, before it had %q", after, before)

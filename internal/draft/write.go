@@ -59,7 +59,7 @@ func (d *document) writeTop(w *writer) {
 	w.comment(0, "A plan that measures the queries of %s on %s, drafted by assay init.", d.inputs(), filepath.Base(d.options.Database))
 	w.comment(0, "\nCheck what is marked as guessed: how arguments are drawn was found out from the data, and decides what is measured. "+
 		"Rows, returns and checks were found by trying the queries on a copy of the data.")
-	w.comment(0, "\nThen:\n  assay plan check %[1]s\n  assay run %[1]s\n  assay report", d.options.Plan)
+	w.comment(0, "\nThen:\n  %s", strings.Join(d.options.Next, "\n  "))
 	w.line(0, "name: %s", scalar(d.name))
 	w.line(0, "about: %s", quoted(fmt.Sprintf("Queries of %s on %s", d.inputs(), filepath.Base(d.options.Database))))
 	if d.budget > 0 {
