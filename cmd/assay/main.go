@@ -95,6 +95,9 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil { // what was not written was not done, also where a command does not look
+		err = a.stdout.(*printable.Writer).Err()
+	}
 	if err == nil {
 		a.progress.close()
 		return statusOK

@@ -2,6 +2,7 @@
 package printable
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -16,6 +17,14 @@ type Writer struct {
 	out  io.Writer
 	mu   sync.Mutex
 	rest []byte // the beginning of a character whose end is not written yet
+	err  error  // the first that writing ended with
+}
+
+// Err returns the error of the first text that could not be written.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
 }
 
 // NewWriter returns a Writer to out.
@@ -32,6 +41,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	whole := len(all) - partial(all)
 	w.rest = append([]byte(nil), all[whole:]...)
 	if _, err := io.WriteString(w.out, String(string(all[:whole]))); err != nil {
+		w.err = cmp.Or(w.err, err)
 		return 0, err
 	}
 	return len(text), nil

@@ -1,6 +1,9 @@
 package printable
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -51,3 +54,22 @@ func FuzzString(f *testing.F) {
 		}
 	})
 }
+
+// A text that could not be written is remembered, for writers that nobody asked.
+func TestWriterRemembersTheFirstError(t *testing.T) {
+	first := errors.New("full")
+	w := NewWriter(failing{first})
+	if err := w.Err(); err != nil {
+		t.Errorf("before it wrote: got %v, want none", err)
+	}
+	fmt.Fprint(w, "a")
+	w.out = io.Discard
+	fmt.Fprint(w, "b")
+	if err := w.Err(); err != first {
+		t.Errorf("got %v, want %v", err, first)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
