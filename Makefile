@@ -30,7 +30,7 @@ check: ## format, vet, static analysis, and a compile for macOS
 bench: build ## check assay's own speed against its bars, side by side in one run
 	go run ./bench
 
-calibrate: build ## do the intervals and the verdicts hold? simulated, then 216 real comparisons of equals, then five runs of quick
+calibrate: build ## do the intervals and the verdicts hold? simulated, then 216 real A/A comparisons, then five runs of quick
 	go run ./bench/calibrate
 	go run ./bench alike pairs
 
