@@ -61,7 +61,7 @@ func (a *app) auditCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.addFormat(cmd, audit.Formats)
-	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open comparisons need, what takes the least time first")
+	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open comparisons need, the quickest first")
 	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds and estimates excluded")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd

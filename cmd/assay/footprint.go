@@ -24,7 +24,7 @@ func (a *app) footprintCommand() *cobra.Command {
 	var cold bool
 	cmd := &cobra.Command{
 		Use:   "footprint [DRIVER...]",
-		Short: "Show what drivers cost apart from speed: size of a program, start, cold build, need of cgo",
+		Short: "Show what drivers cost apart from speed: program size, start time, cold build, need for cgo",
 		Long: `Measures the size of each driver's worker and the time from its start to the first answer of a new
 database: the median of 9 starts with a warm page cache. With --cold-build it also compiles each
 with an empty build cache, and for ` + build.Cross() + ` without cgo, which takes minutes. Results are kept.

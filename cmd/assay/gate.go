@@ -57,7 +57,7 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod")
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
-	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept for measuring suspicions again")
+	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept to measure suspected regressions again")
 	flags.addOutputs(cmd, gate.Formats(version))
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd

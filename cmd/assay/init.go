@@ -39,7 +39,7 @@ The database is only read.`,
 	f := cmd.Flags()
 	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
 	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
-	f.StringVar(&flags.log, "log", "", "log of your program's traffic, as docs/traffic.md says")
+	f.StringVar(&flags.log, "log", "", "log of your program's traffic, in the format of docs/traffic.md")
 	addFile(cmd, &flags.output, "output", "o", "file of the plan (default the database's name with .yaml, in this folder)")
 	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
 	return cmd

@@ -18,7 +18,7 @@ func (a *app) newWorkerCommand() *cobra.Command {
 		Use:   "new-worker NAME",
 		Short: "Write a worker for a new driver, which passes its tests, into the checkout of assay that you are in",
 		Long: "Write a worker for a new driver into the checkout of assay that you are in.\n\n" +
-			"It is a copy of a worker that passes its tests, under the new name: change what is the driver's.\n" +
+			"It is a copy of a worker that passes its tests, under the new name: change the parts that depend on the driver.\n" +
 			"CONTRIBUTING.md says how.",
 		Args: arguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change what is the driver's.\n%sTry it: %s\n",
+			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change the parts that depend on the driver.\n%sTry it: %s\n",
 				dir, scaffold.Example(language), sourceAdvice(checkout), howToCheck(os.Args[0], filepath.Base(dir)))
 			return nil
 		},

@@ -31,7 +31,7 @@ func (a *app) noiseCommand() *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&flags.budget, "budget", 0, budgetHelp)
 	cmd.Flags().StringVar(&driver, "driver", "", "driver to measure with (default the plan's)")
-	cmd.Flags().BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of the plan "+noisePlan)
+	cmd.Flags().BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of assay noise")
 	return cmd
 }
 

@@ -99,7 +99,7 @@ func (a *app) export(ctx context.Context, id, path string) error {
 func (a *app) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Add a run that assay runs export wrote to the store",
+		Short: "Import a run from a file of assay runs export",
 		Args:  arguments(1, 1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.importFile(cmd.Context(), args[0]) },
 	}

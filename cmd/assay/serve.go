@@ -30,7 +30,7 @@ func (a *app) serveCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&flags.address, "addr", "127.0.0.1:7070", "address to listen on; one that other machines can reach needs --token-file")
 	f.StringVar(&flags.tokenFile, "token-file", "", fmt.Sprintf("file with a token of at least %d bytes, which everybody has to give as the password", serve.MinToken))
-	f.BoolVar(&flags.allowImport, "allow-import", false, "let readers add runs that assay runs export wrote")
+	f.BoolVar(&flags.allowImport, "allow-import", false, "let readers import files of assay runs export")
 	return cmd
 }
 
