@@ -27,7 +27,7 @@ func (c checker) callsAlone(w *workload) {
 	for _, e := range c.operations.entries {
 		o := &e.value
 		if !o.Call.set() && !o.Sum.calls.set() {
-			c.m.at(e.key.place, "%s stands among calls, whose workload has calls and their sum only", e.key.value)
+			c.m.at(e.key.place, "%s is in a workload with calls, which may have only calls and their sum", e.key.value)
 		}
 		if o.Sum.calls.set() && !has(func(o *operation) bool { return o.Call.set() }) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")

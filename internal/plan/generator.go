@@ -19,17 +19,17 @@ type generator struct {
 	Int     span       `yaml:"int" jsonschema_description:"The same as uniform."`
 	Zipf    span       `yaml:"zipf" jsonschema_description:"A whole number of [low, high], some much more often than others; or of a seq column."`
 	Real    span       `yaml:"real" jsonschema_description:"A float of [low, high)."`
-	Text    number     `yaml:"text" jsonschema_description:"So many letters a-z."`
+	Text    number     `yaml:"text" jsonschema_description:"Text of this many letters a-z."`
 	Blob    number     `yaml:"blob" jsonschema_description:"So many bytes."`
 	Bool    empty      `yaml:"bool" jsonschema_description:"False or true."`
 	Const   scalar     `yaml:"const" jsonschema_description:"Always this value."`
 	Derive  derivation `yaml:"derive" jsonschema_description:"Computed from a whole number to the left."`
 	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column beyond its last value."`
 	From    text       `yaml:"from" jsonschema_description:"Arguments only: what table.column has in a row of the data that is drawn."`
-	Row     number     `yaml:"row" jsonschema_description:"Beside from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
-	Draw    text       `yaml:"draw" jsonschema_description:"Beside from, which row: uniform (default), zipf, latest (zipf towards the last rows) or once (each row once, in a scattered order)."`
+	Row     number     `yaml:"row" jsonschema_description:"With from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
+	Draw    text       `yaml:"draw" jsonschema_description:"With from: which row: uniform (default), zipf, latest (zipf towards the last rows) or once (each row once, in a scattered order)."`
 	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf and latest, between 0 and 1; 0.99 by default."`
-	Format  text       `yaml:"format" jsonschema_description:"Beside seq, uniform, int, zipf and next: text in which %d, or %08d for eight digits, stands for the number."`
+	Format  text       `yaml:"format" jsonschema_description:"With seq, uniform, int, zipf and next: text in which %d, or %08d for eight digits, stands for the number."`
 	Null    number     `yaml:"null" jsonschema_description:"Share of NULLs, 0 to 1."`
 }
 

@@ -151,7 +151,7 @@ func (r *resolver) fields(v kvValue) int {
 		return 0
 	}
 	if length, ok := r.env.integer(r.m, v.Bytes, "bytes", 1, maxLength); ok && length%fields != 0 {
-		r.m.at(v.Fields.place, "%d bytes are no %d fields of equal length", length, fields)
+		r.m.at(v.Fields.place, "%d bytes cannot be divided into %d fields of equal length", length, fields)
 		return 0
 	}
 	return int(fields)
@@ -318,7 +318,7 @@ func (r *resolver) newValue(o *operation) []assay.Values {
 	if o.Value.set() {
 		value := r.value(o.Value)
 		if value.Length%r.kv.sql.Fields != 0 {
-			r.m.at(o.Value.place, "%d bytes are no %d fields of equal length, as the records have them", value.Length, r.kv.sql.Fields)
+			r.m.at(o.Value.place, "%d bytes cannot be divided into %d fields of equal length, as the records have them", value.Length, r.kv.sql.Fields)
 		}
 		return r.kv.split(value)
 	}

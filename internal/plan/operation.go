@@ -30,7 +30,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 		r.m.at(o.Per.place, "per: row needs a number of rows above 0")
 	}
 	if op.Phases = o.Phases.value; op.Phases && op.Changes {
-		r.m.at(o.Phases.place, "phases are timed of operations that change nothing")
+		r.m.at(o.Phases.place, "phases are timed only for operations that change nothing")
 	}
 	op.Count = r.count(o, op.Changes)
 	op.Check = r.check(o, op.Changes)
@@ -198,11 +198,11 @@ func (r *resolver) retries(v variant) {
 		return
 	}
 	if changesEarly(op.Steps) {
-		r.m.at(o.Busy.place, "busy: retry would do the steps again that were done already: add transaction: 1, so that all are done or none")
+		r.m.at(o.Busy.place, "busy: retry would repeat steps that are already done: add transaction: 1, so that all are done or none")
 	}
 	for _, part := range op.Parts {
 		if part.Operation.Transaction == 0 && changesEarly(part.Operation.Steps) {
-			r.m.at(o.Busy.place, "busy: retry would do the steps of %s again that were done already: add transaction: 1 to it, so that all are done or none", part.Operation.Name)
+			r.m.at(o.Busy.place, "busy: retry would repeat steps of %s that are already done: add transaction: 1 to it, so that all are done or none", part.Operation.Name)
 		}
 	}
 }

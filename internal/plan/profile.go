@@ -25,8 +25,8 @@ type profile struct {
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
 	Drivers   list[text]   `yaml:"drivers" jsonschema_description:"The drivers that the profile is for; all by default."`
-	Lazy      boolean      `yaml:"lazy" jsonschema_description:"true: of operations with serve, connections are opened when requests first need them, as database/sql does by itself; otherwise all are open before."`
-	Published boolean      `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
+	Lazy      boolean      `yaml:"lazy" jsonschema_description:"true: for operations with serve, connections are opened when requests first need them, as database/sql does by itself; otherwise all are open before."`
+	Published boolean      `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure does not fail the run."`
 
 	settings []entry[scalar]
 }

@@ -96,13 +96,13 @@ func (u *unroller) own(w *written) {
 		switch key, has := ownedBy(g, v); {
 		case v.Kind == assay.Derive && v.Of < len(u.holders) && !w.isWithin(u.holders[v.Of]):
 			u.unclear = true
-			u.r.m.at(g.Derive.Of.place, "argument %d is one of repeated steps, and this step is not among them: it is not known which of its values is meant", v.Of+1)
+			u.r.m.at(g.Derive.Of.place, "argument %d belongs to repeated steps, and this step is not one of them: it is unclear which of its values is meant", v.Of+1)
 		case !has:
 		case u.owners[key] == nil:
 			u.owners[key] = w
 		case !w.isWithin(u.owners[key]):
 			u.unclear = true
-			u.r.m.at(g.place, "%s is drawn by repeated steps before, and this step is not among them: it is not known which of their values is meant", key.name)
+			u.r.m.at(g.place, "%s is drawn by earlier, repeated steps, and this step is not one of them: it is unclear which of their values is meant", key.name)
 		}
 		if v.Kind == assay.From {
 			u.rows[v.Table] = max(u.rows[v.Table], v.Of+1)

@@ -81,9 +81,9 @@ func TestRepeatedNext(t *testing.T) {
 func TestRepeatMistakes(t *testing.T) {
 	for _, c := range []struct{ steps, want string }{
 		{`[{repeat: 2, sql: "INSERT INTO article (id) VALUES (?)", args: [{next: user.id}]}, {sql: "INSERT INTO comment (article) VALUES (?)", args: [{next: user.id}]}]`,
-			"user.id is drawn by repeated steps before, and this step is not among them: it is not known which of their values is meant"},
+			"user.id is drawn by earlier, repeated steps, and this step is not one of them: it is unclear which of their values is meant"},
 		{`[{repeat: 2, sql: "INSERT INTO article (id) VALUES (?)", args: [{seq: 1}]}, {sql: "INSERT INTO comment (article) VALUES (?)", args: [{derive: {of: 1}}]}]`,
-			"argument 1 is one of repeated steps, and this step is not among them: it is not known which of its values is meant"},
+			"argument 1 belongs to repeated steps, and this step is not one of them: it is unclear which of its values is meant"},
 		{`[{repeat: 0, sql: SELECT 1}]`, "repeat must be 1 to 5000, not 0"},
 		{`[{repeat: 100, steps: [{repeat: 100, sql: SELECT 1}]}]`, "the operation has 10000 statements when all is repeated, more than 5000"},
 		{`[{repeat: 2}]`, "a step needs sql, or steps to repeat"},

@@ -201,7 +201,7 @@ func (m *mistakes) pairs(n ast.Node, what string) []pair {
 			continue
 		}
 		if before, twice := first[key]; twice {
-			m.at(at, "%q stands twice in %s, first in line %d", key, what, before.line)
+			m.at(at, "%q appears twice in %s, first in line %d", key, what, before.line)
 			continue
 		}
 		first[key] = at
