@@ -142,5 +142,5 @@ func (s Source) ofDriver(ctx context.Context, name string, tools toolchain, env 
 }
 
 func (s Source) notWithCgo(ctx context.Context, name string) error {
-	return &SpecError{fmt.Errorf("after @ comes a %s; %s is none", s.cgoDrivers(ctx), name)}
+	return &SpecError{fmt.Errorf("after @ comes a %s, which %s is not", s.cgoDrivers(ctx), name)}
 }

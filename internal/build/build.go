@@ -118,7 +118,7 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 // asItIs refuses a version and options of what is not built here.
 func asItIs(d Driver, spec Spec) error {
 	if spec.Version != "" || len(spec.Options) > 0 {
-		return &SpecError{fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)}
+		return &SpecError{fmt.Errorf("it is prebuilt, so it has no versions and no compile options: ask for %s", d.Name)}
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 		return nil, &SpecError{fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)}
 	}
 	if j.version != "" && !versionPattern.MatchString(j.version) {
-		return nil, &SpecError{fmt.Errorf("%q is no version: want a whole one, such as %s@v1.2.3; a driver's name there is for workers in C only", j.version, d.Name)}
+		return nil, &SpecError{fmt.Errorf("%q is not a version: want a full one, such as %s@v1.2.3; only workers in C take a driver's name there", j.version, d.Name)}
 	}
 	j.checkout, _ = b.checkout(d.Module, j.version)
 	var err error

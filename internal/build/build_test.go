@@ -310,8 +310,8 @@ func TestHints(t *testing.T) {
 	get := []string{"get", "example.test/db@v9.0.0"}
 	for output, want := range map[string]string{
 		`cgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH`: cgoHint,
-		"main.go:4:2: missing go.sum entry for module":                                     "the worker's go.sum does not fit its sources: run make deps",
-		"go: module example.test/db: 404 Not Found":                                        "this version cannot be had; to see which versions there are: go list -m -versions example.test/db",
+		"main.go:4:2: missing go.sum entry for module":                                     "the worker's go.sum does not match its sources: run make deps",
+		"go: module example.test/db: 404 Not Found":                                        "this version is not available; to list those that are: go list -m -versions example.test/db",
 	} {
 		if got := hintFor(get, output); got != want {
 			t.Errorf("%q: hint %q, want %q", output, got, want)
@@ -368,7 +368,7 @@ func TestPrebuilt(t *testing.T) {
 		t.Error("the digest does not cover all files of the folder")
 	}
 	_, err := b.Build(t.Context(), Spec{Name: "script", Version: "v1.0.0"})
-	checkError(t, err, "worker script@v1.0.0: it is prebuilt and is as it is: ask for script")
+	checkError(t, err, "worker script@v1.0.0: it is prebuilt, so it has no versions and no compile options: ask for script")
 }
 
 func TestUnknownWorker(t *testing.T) {

@@ -103,14 +103,14 @@ func TestWorkerInCErrors(t *testing.T) {
 	s := cSource(t)
 	b, _ := builder(t, s)
 	for _, c := range []struct{ spec, want string }{
-		{"floor@db", "worker floor@db: after @ comes a driver written with cgo: cgodb; db is none"},
-		{"floor@plain", "worker floor@plain: after @ comes a driver written with cgo: cgodb; plain is none"},
-		{"floor@nobody", "worker floor@nobody: after @ comes a driver written with cgo: cgodb; nobody is none"},
-		{"floor@v1.0.0", "worker floor@v1.0.0: after @ comes a driver written with cgo: cgodb; v1.0.0 is none"},
+		{"floor@db", "worker floor@db: after @ comes a driver written with cgo: cgodb, which db is not"},
+		{"floor@plain", "worker floor@plain: after @ comes a driver written with cgo: cgodb, which plain is not"},
+		{"floor@nobody", "worker floor@nobody: after @ comes a driver written with cgo: cgodb, which nobody is not"},
+		{"floor@v1.0.0", "worker floor@v1.0.0: after @ comes a driver written with cgo: cgodb, which v1.0.0 is not"},
 		{"db:DQS=0", "db is not written with cgo: its compile options were fixed when it was made; " +
 			"ask for db without options, or for a driver written with cgo: cgodb"},
 		{"plain:DQS=0", "it imports no driver module, so it has no versions and no compile options: ask for plain"},
-		{"db@cgodb", `"cgodb" is no version: want a whole one, such as db@v1.2.3`},
+		{"db@cgodb", `"cgodb" is not a version: want a full one, such as db@v1.2.3`},
 	} {
 		spec, err := ParseSpec(c.spec)
 		must(t, err)

@@ -37,7 +37,7 @@ func NewCheckout(ctx context.Context, dir string) (Checkout, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
-		return Checkout{}, fmt.Errorf("%s is no checkout of a Go module: %w", dir, err)
+		return Checkout{}, fmt.Errorf("%s is not a checkout of a Go module: %w", dir, err)
 	}
 	mod, err := parseGoMod(data)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestCheckoutWithoutNetwork(t *testing.T) {
 
 func TestFolderThatIsNoCheckout(t *testing.T) {
 	_, err := NewCheckout(t.Context(), t.TempDir())
-	checkError(t, err, "is no checkout of a Go module")
+	checkError(t, err, "is not a checkout of a Go module")
 }
 
 func TestCheckoutVersion(t *testing.T) {

@@ -18,7 +18,7 @@ type Cold struct {
 }
 
 // ErrNotGo says that a worker is not compiled by the go command.
-var ErrNotGo = errors.New("it is no program in Go")
+var ErrNotGo = errors.New("it is not a Go program")
 
 // crossed is the system and the processor that workers are compiled for to see
 // whether they can be: any other one than most machines have.

@@ -287,7 +287,7 @@ func (c *compilation) checkModules(ctx context.Context) error {
 	got := resolved(info)
 	moved := mod.moved(got)
 	if want := cmp.Or(c.version, c.driver.Version); got[c.driver.Module] != want {
-		moved = append(moved, fmt.Sprintf("%s is %s, asked was %s", c.driver.Module, got[c.driver.Module], want))
+		moved = append(moved, fmt.Sprintf("%s is %s, and %s was requested", c.driver.Module, got[c.driver.Module], want))
 	}
 	if len(moved) > 0 {
 		return &SpecError{fmt.Errorf("modules moved away from what %s was made with: %s", c.driver.Module, strings.Join(moved, "; "))}
@@ -399,8 +399,8 @@ func FirstError(err error) string {
 // hints are tried in order; the first whose words are in the output is given.
 var hints = []struct{ words, hint string }{
 	{"C compiler", cgoHint},
-	{"missing go.sum entry", "the worker's go.sum does not fit its sources: run make deps"},
-	{"updates to go.mod needed", "the worker's go.mod does not fit its sources: run make deps"},
+	{"missing go.sum entry", "the worker's go.sum does not match its sources: run make deps"},
+	{"updates to go.mod needed", "the worker's go.mod does not match its sources: run make deps"},
 	{"go.mod requires go >=", "install a newer Go"},
 	{"build constraints exclude all Go files", "the worker cannot be built for this system, or needs cgo: " + cgoHint},
 	{"dial tcp", "the module proxy cannot be reached: check the network and the GOPROXY setting"},
@@ -414,7 +414,7 @@ func hintFor(args []string, output string) string {
 	}
 	if args[0] == "get" {
 		module, _, _ := strings.Cut(args[1], "@")
-		return "this version cannot be had; to see which versions there are: go list -m -versions " + module
+		return "this version is not available; to list those that are: go list -m -versions " + module
 	}
 	return ""
 }

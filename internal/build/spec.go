@@ -50,7 +50,7 @@ func ParseSpec(s string) (Spec, error) {
 	target, _, optional := strings.Cut(s, ":")
 	versioned := strings.Contains(target, "@")
 	if versioned && !versionPattern.MatchString(n.Version) && !namePattern.MatchString(n.Version) || versioned && floating(n.Version) {
-		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, n.Name)
+		return Spec{}, fmt.Errorf("driver %q: want a full version, such as %s@v1.2.3", s, n.Name)
 	}
 	var options []string
 	if optional {
@@ -75,13 +75,13 @@ func checkOptions(options []string) error {
 		}
 		name, _, _ := strings.Cut(option, "=")
 		if names[name] {
-			return fmt.Errorf("compile option %s stands twice", name)
+			return fmt.Errorf("compile option %s is given twice", name)
 		}
 		names[name] = true
 	}
 	for _, option := range sqlite.CompileOptions([]string{sqlite.Recommended}) {
 		if name, _, _ := strings.Cut(option, "="); names[sqlite.Recommended] && names[name] {
-			return fmt.Errorf("compile option %s stands twice: %s has it", name, sqlite.Recommended)
+			return fmt.Errorf("compile option %s is given twice: %s has it", name, sqlite.Recommended)
 		}
 	}
 	return nil

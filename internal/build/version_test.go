@@ -113,7 +113,7 @@ func TestVersionThatDoesNotExist(t *testing.T) {
 		t.Errorf("got %v, want a SpecError", err)
 	}
 	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
-		"\nthis version cannot be had; to see which versions there are: go list -m -versions example.test/db")
+		"\nthis version is not available; to list those that are: go list -m -versions example.test/db")
 	if checked := b.Check(t.Context(), Spec{Name: "db", Version: "v9.0.0"}); !errors.As(checked, &wrong) {
 		t.Errorf("checked: got %v, want a SpecError", checked)
 	}

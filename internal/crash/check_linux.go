@@ -54,7 +54,7 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 	}
 	n, whole := t.whole(int(there.Rows), there.Digest, acked)
 	if !whole {
-		return bad(Inconsistent, fmt.Errorf("%d keys with digest %.12s are no state after whole transactions; %d were acknowledged", there.Rows, there.Digest, acked))
+		return bad(Inconsistent, fmt.Errorf("%d keys with digest %.12s match no state after whole transactions; %d were acknowledged", there.Rows, there.Digest, acked))
 	}
 	found.transactions = n
 	if err := t.writable(ctx, db); err != nil {

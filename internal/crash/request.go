@@ -96,7 +96,7 @@ func NotBuilt(unbuilt []assay.Trial, command func(driver string) string) []Resul
 			seen[id] = true
 			result := Result{Task: task, Ending: Ending{Outcome: t.Outcome, Reason: t.Reason}}
 			if result.Outcome == assay.Failed {
-				result.Reason += "; all that the compiler says: " + command(task.Driver)
+				result.Reason += "; the full compiler output: " + command(task.Driver)
 			}
 			all = append(all, result)
 		}

@@ -48,7 +48,7 @@ const unsyncedPart = 5
 // right behind a random acknowledgement, and looks at what it left.
 func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
 	e := evidence{Finding: Finding{Moment: Anywhere}}
-	t.result.remark("servers are killed at random times and behind acknowledgements, and not at system calls")
+	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
 	path, marks, remove, err := t.scratch()
 	if err != nil {
 		return e, observation{}, err
@@ -188,7 +188,7 @@ func (t *trial) goOn(ctx context.Context, db *database, from int) observation {
 		err = db.close(ctx)
 	}
 	if err != nil {
-		return observation{damage: Unwritable, transactions: -1, words: fmt.Sprintf("there was room again, the server ran, and did not go on: %s", err)}
+		return observation{damage: Unwritable, transactions: -1, words: fmt.Sprintf("the server ran and there was room again, but it did not commit the rest: %s", err)}
 	}
 	return observation{}
 }

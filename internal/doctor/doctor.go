@@ -101,7 +101,7 @@ func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 		return nil, err
 	}
 	if string(header[:n]) != "SQLite format 3\x00" {
-		return nil, &InputError{fmt.Errorf("%s is no SQLite database: its first 16 bytes are not those of one", options.Path)}
+		return nil, &InputError{fmt.Errorf("%s is not an SQLite database: its first 16 bytes are not those of one", options.Path)}
 	}
 	p := &patient{Options: options}
 	copied := filepath.Join(options.Folder, "copy.db")

@@ -380,7 +380,7 @@ func TestMistakes(t *testing.T) {
 		"damaged":         {file("damaged.db", string(damaged)), "SELECT 1", "damaged.db is damaged or cannot be checked"},
 		"no queries":      {database, " -- nothing\n;", "q.sql: there is no query in it"},
 		"no text":         {database, "SELECT '\xff'", "q.sql: it is not UTF-8 text"},
-		"no end":          {database, "SELECT 1;\nSELECT 'a", "q.sql: behind line 2 is a quote or a comment without an end"},
+		"no end":          {database, "SELECT 1;\nSELECT 'a", "q.sql: after line 2 comes a quote or a comment without an end"},
 		"wrong column":    {database, "\n\n-- name: mine\nSELECT b FROM t; SELEKT 1", "q.sql:4: mine cannot be measured: it does not compile: SQL logic error: no such column: b (1)\nq.sql:4: SELEKT "},
 		"only others":     {database, "BEGIN; COMMIT", "q.sql:1: transaction transaction-1 cannot be measured: there is no statement in it"},
 		"nothing is left": {database, "SELECT random()", "q.sql:1: query select-1 cannot be measured: its answer is another one each time"},

@@ -134,7 +134,7 @@ func readLog(data []byte) (*logged, error) {
 			if bytes.HasSuffix(data, lines.Bytes()) && n > 1 {
 				break // the program ended within it
 			}
-			return nil, fmt.Errorf("line %d is no JSON object: %w", n, err)
+			return nil, fmt.Errorf("line %d is not a JSON object: %w", n, err)
 		}
 		if n == 1 && l.Traffic != logVersion {
 			return nil, fmt.Errorf("line 1 is not the beginning of a log of version %d: %.80q", logVersion, lines.Text())
@@ -364,8 +364,8 @@ func (t *logged) summary() []string {
 		what string
 	}{{int64(t.undone), "transactions were rolled back, and are left out"},
 		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
-		{int64(t.nested), "savepoints were set in transactions; the plan has their statements, and no savepoints"},
-		{int64(t.rest), "operations are of kinds that are too many to measure each, and are left out"}} {
+		{int64(t.nested), "savepoints were set in transactions; the plan has the statements in them, but no savepoints"},
+		{int64(t.rest), "operations are left out, because there are too many kinds to measure each"}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
 		}

@@ -149,12 +149,12 @@ func TestLogClients(t *testing.T) {
 func TestLogMistakes(t *testing.T) {
 	const head = `{"traffic":1}` + "\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"another file":    {"SELECT 1", "line 1 is no JSON object"},
+		"another file":    {"SELECT 1", "line 1 is not a JSON object"},
 		"another version": {`{"traffic":2}`, "line 1 is not the beginning of a log of version 1"},
 		"no text":         {head + `{"s":"abc","at":1,"conn":1}`, `line 2: the text of statement "abc" is not in the lines before`},
 		"negative":        {head + `{"s":"begin","at":-1}`, "line 2: a time, a length or a number of rows is negative"},
 		"nothing":         {head, "there is no statement in it that succeeded"},
-		"torn inside":     {head + "{\"s\":\n{\"dropped\":0}\n", "line 2 is no JSON object"},
+		"torn inside":     {head + "{\"s\":\n{\"dropped\":0}\n", "line 2 is not a JSON object"},
 	} {
 		if _, err := readLog([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
@@ -432,11 +432,11 @@ func TestTimesAgainstOtherReads(t *testing.T) {
 	always := alike()
 	always[2].here = []float64{300_000, 310_000, 290_000, 305_000, 295_000}
 	got := deviations(always, 1)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "read-2: against the other reads it takes 2.") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "read-2: relative to the other reads, it takes 2.") {
 		t.Errorf("got %q, want that read-2 alone takes over twice as long", got)
 	}
 	got = deviations(always, 8)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "against the other reads, some take another time here") || !strings.Contains(got[0], ": read-2 (2.") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "relative to the other reads, the times of some differ here from the log") || !strings.Contains(got[0], ": read-2 (2.") {
 		t.Errorf("got %q, want that eight at once may be why", got)
 	}
 	once := alike()

@@ -211,11 +211,11 @@ func deviations(all []*operation, clients int) []string {
 		case clients > 1 && took < float64(clients) && took > 1/float64(clients):
 			waited = append(waited, fmt.Sprintf("%s (%.2f)", o.name, took))
 		default:
-			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, took))
+			found = append(found, fmt.Sprintf("%s: relative to the other reads, it takes %.2f times as long here as in the log", o.name, took))
 		}
 	}
 	if waited != nil {
-		found = append(found, fmt.Sprintf("against the other reads, some take another time here, as many times as long as in the log: %s; the log may have that from up to %d operations that ran at once and waited for each other",
+		found = append(found, fmt.Sprintf("relative to the other reads, the times of some differ here from the log, by these factors: %s; a cause may be that up to %d operations ran at once in the log and waited for each other",
 			strings.Join(waited, ", "), clients))
 	}
 	return found

@@ -38,7 +38,7 @@ func split(text string) ([]*script, error) {
 		if len(tokens) > 0 {
 			end = tokens[len(tokens)-1].To
 		}
-		return nil, fmt.Errorf("behind line %d is a quote or a comment without an end", lineOf(text, end))
+		return nil, fmt.Errorf("after line %d comes a quote or a comment without an end", lineOf(text, end))
 	}
 	var s splitter
 	before := 0 // end of the statement before
@@ -124,7 +124,7 @@ func unsupported(q *query) string {
 	case "ATTACH", "DETACH":
 		return "a plan measures one file"
 	case "PRAGMA":
-		return "settings belong into the profiles"
+		return "settings belong in the profiles"
 	case "CREATE", "DROP", "ALTER":
 		return "the schema stays as it is while operations are measured"
 	case "EXPLAIN", "VACUUM", "ANALYZE", "REINDEX":

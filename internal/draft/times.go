@@ -118,7 +118,7 @@ func untimed(all []*operation) []string {
 		said = append(said, fmt.Sprintf("times are not compared: that needs %d queries that change nothing, each with %d executions and %.0f %% of the log's time", minLine, sections*minSection, 100*share))
 	}
 	if changing != nil {
-		said = append(said, "the time of changes is not compared with that of the draft, because they wait for no disk in init: "+strings.Join(changing, ", "))
+		said = append(said, "the times of changes are not compared with the log, because they do not wait for a disk in init: "+strings.Join(changing, ", "))
 	}
 	return said
 }

@@ -166,7 +166,7 @@ func (d *document) origin(o *operation) string {
 // runs announces the query plans.
 func (o *operation) runs() string {
 	if slices.ContainsFunc(o.steps, func(s *statement) bool { return len(s.steps) > 0 }) {
-		return ". SQLite runs it so:"
+		return ". SQLite's query plan:"
 	}
 	return ""
 }
@@ -252,7 +252,7 @@ func (d *document) writeMix(w *writer) {
 	if d.log == nil {
 		w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
 	} else {
-		w.comment(2, "What users of the application feel, measured: the weights, how many there are at once, and how skewed what they ask for is.")
+		w.comment(2, "What users of the application feel. Measured: the weights, the number of clients, and the skew of the arguments.")
 		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations, d.log.clients)) {
 			w.comment(2, "  %s", text)
 		}

@@ -25,7 +25,7 @@ func server(s Source) Form {
 	for _, name := range slices.Sorted(maps.Keys(requested)) {
 		own, _ := postgres.Own(kv.InPostgres(map[string]string{name: requested[name]}))
 		if len(own) == 0 {
-			f.Unset = append(f.Unset, fmt.Sprintf("%s=%s: it is no setting of PostgreSQL", name, requested[name]))
+			f.Unset = append(f.Unset, fmt.Sprintf("%s=%s: it is not a setting of PostgreSQL", name, requested[name]))
 		}
 		for setting, value := range own {
 			lines = append(lines, serverLine(setting, value))

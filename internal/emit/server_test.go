@@ -17,7 +17,7 @@ func TestServer(t *testing.T) {
 	must(t, err)
 	want := `# Profile app/tuned for PostgreSQL: lines of postgresql.conf.
 # shared_buffers takes effect when the server is started again.
-# NOT SET: cache_size=-2000: it is no setting of PostgreSQL.
+# NOT SET: cache_size=-2000: it is not a setting of PostgreSQL.
 
 shared_buffers = 128MB
 synchronous_commit = off

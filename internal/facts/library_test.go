@@ -245,7 +245,7 @@ func TestNoteMisspelled(t *testing.T) {
 func TestNoLibrary(t *testing.T) {
 	for _, asked := range [][]string{{Django, "main", ""}, {ActiveRecord, "7.1.6", "main"}} {
 		_, err := MeasureLibrary(t.Context(), asked[0], asked[1], asked[2], t.TempDir())
-		if !errors.Is(err, ErrNoRelease) || !strings.Contains(err.Error(), `"main" is no version`) {
+		if !errors.Is(err, ErrNoRelease) || !strings.Contains(err.Error(), `"main" is not the version of a release`) {
 			t.Errorf("%q: got %v, want that main is no version", asked, err)
 		}
 	}

@@ -26,7 +26,7 @@ var rubyProbe []byte
 var pythonProbe []byte
 
 // ErrNoRelease says that what was asked for as a version is none that was released.
-var ErrNoRelease = errors.New("no version of a release, such as 7.1.6")
+var ErrNoRelease = errors.New("not the version of a release, such as 7.1.6")
 
 // LibraryNames are the libraries that can be measured.
 func LibraryNames() []string { return []string{ActiveRecord, Django, SQLAlchemy} }

@@ -95,7 +95,7 @@ func regular(in *os.File) error {
 func CheckRegular(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w: name a file by its path from the folder that assay runs in, or by the whole path", path, fs.ErrNotExist)
+		return fmt.Errorf("%s: %w: give a path from the folder that assay runs in, or an absolute path", path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func CheckCache(folder string) error {
 		return err
 	}
 	if info.Mode().Perm()&0o002 != 0 {
-		return fmt.Errorf("the cache folder %s can be written to by everybody, and programs are run from it: chmod o-w it after a look at what is in it, or remove it, or set XDG_CACHE_HOME", folder)
+		return fmt.Errorf("the cache folder %s can be written to by everybody, and programs are run from it: look at what is in it, then chmod o-w it; or remove it, or set XDG_CACHE_HOME", folder)
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 && int(owner.Uid) != os.Geteuid() {
 		return fmt.Errorf("the cache folder %s belongs to another user (%d), and programs are run from it: set XDG_CACHE_HOME to a folder of your own", folder, owner.Uid)

@@ -35,7 +35,7 @@ type Move struct{ Base, Head Requirement }
 // of the modules that moved. What only one of them has is no move.
 func Moves(ctx context.Context, dir, ref string, modules []string) ([]Move, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") {
-		return nil, fmt.Errorf("%q is no revision of git", ref)
+		return nil, fmt.Errorf("%q is not a git revision", ref)
 	}
 	now, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {

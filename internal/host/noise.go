@@ -137,7 +137,7 @@ func parseProcess(stat string) (process, error) {
 	}
 	bits, err := strconv.ParseUint(fields[flags], 10, 64)
 	if err != nil {
-		return process{}, fmt.Errorf("flags %q are no number", fields[flags])
+		return process{}, fmt.Errorf("flags %q are not a number", fields[flags])
 	}
 	userTicks, err := parseTicks(fields[user])
 	if err != nil {

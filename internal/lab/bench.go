@@ -18,7 +18,7 @@ import (
 func (l *Lab) Template(ctx context.Context, request Request) (assay.Run, error) {
 	if request.Budget > 0 || request.Target > 0 || request.Capacity != "" || request.Resume {
 		return assay.Run{}, AsInputError(errors.New("on several machines each makes the launches of the plan: you cannot give --budget, --precision, --find-capacity or --resume"),
-			"the number of launches stands in the plan: launches: 6")
+			"set the number of launches in the plan, such as launches: 6")
 	}
 	if err := l.knowsDrivers(request); err != nil {
 		return assay.Run{}, err

@@ -44,7 +44,7 @@ func (r *run) recall(ctx context.Context, q Request) error {
 	}
 	r.lab.Watcher.Note(fmt.Sprintf("resuming run %s of %s, started %s", before.ID, before.PlanFile, before.Started.Local().Format(time.DateTime)))
 	if r.plan.Text != before.PlanText {
-		r.lab.Watcher.Note("the plan has changed since the run was started: it goes on with the plan as it was")
+		r.lab.Watcher.Note("the plan has changed since the run was started: the run continues with the plan as it was")
 	}
 	before.Status = assay.Running
 	r.now, r.result.ID = before, before.ID

@@ -108,7 +108,7 @@ func parse(text string) (target, error) {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return target{}, fmt.Errorf("the URL %q: %w: only localhost and loopback addresses are asked", text, ErrNotLocal)
+		return target{}, fmt.Errorf("the URL %q: %w: requests go to localhost and loopback addresses only", text, ErrNotLocal)
 	}
 	path, _, _ := strings.Cut(text[len("http://"):], "#") // url.Parse would escape {n}
 	path = path[len(u.Host):]

@@ -2,7 +2,6 @@
 package printable
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -41,7 +40,9 @@ func (w *Writer) Write(text []byte) (int, error) {
 	whole := len(all) - partial(all)
 	w.rest = append([]byte(nil), all[whole:]...)
 	if _, err := io.WriteString(w.out, String(string(all[:whole]))); err != nil {
-		w.err = cmp.Or(w.err, err)
+		if w.err == nil {
+			w.err = err
+		}
 		return 0, err
 	}
 	return len(text), nil

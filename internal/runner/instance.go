@@ -233,7 +233,7 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 		each = time.Since(began) / time.Duration(max(1, e.count))
 		if found.Digest != e.digest {
 			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf(
-				"the answers to the first %d of %s have digest %.12s, right is %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
+				"the answers to the first %d of %s have digest %.12s, want %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
 		}
 		digest = found.Digest
 	}
@@ -265,7 +265,7 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	}
 	if found.Digest != j.state {
 		return found.Digest, &failure{assay.WrongAnswer, fmt.Sprintf(
-			"after the block, %q answers digest %.12s, right is %.12s%s", check.SQL, found.Digest, j.state, anyOrder(j.Cell.Clients))}
+			"after the block, %q answers digest %.12s, want %.12s%s", check.SQL, found.Digest, j.state, anyOrder(j.Cell.Clients))}
 	}
 	return found.Digest, nil
 }

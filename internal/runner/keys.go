@@ -44,7 +44,7 @@ func (in *instance) verifyRows(ctx context.Context, j *job) error {
 			return err
 		}
 		if found.Digest != count.Digest {
-			return wrongKeys("%q answers another number of rows than it has to", count.Query.SQL)
+			return wrongKeys("%q answers the wrong number of rows", count.Query.SQL)
 		}
 	}
 	return nil
@@ -60,7 +60,7 @@ func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
 		return err
 	}
 	if found.Digest != v.Digest {
-		return wrongKeys("of %d keys whose values are known, not each holds its own (%s): digest %.12s, right is %.12s",
+		return wrongKeys("of %d keys whose values are known, at least one holds another value (%s): digest %.12s, want %.12s",
 			v.Exact, get.Name, found.Digest, v.Digest)
 	}
 	wrong := 0
@@ -85,7 +85,7 @@ func (in *instance) countKeys(ctx context.Context, j *job) error {
 		return err
 	}
 	if found.Rows < int64(j.keys.Least) || found.Rows > int64(j.keys.Most) {
-		return wrongKeys("the store has %d keys, right are %d to %d", found.Rows, j.keys.Least, j.keys.Most)
+		return wrongKeys("the store has %d keys, want %d to %d", found.Rows, j.keys.Least, j.keys.Most)
 	}
 	return nil
 }

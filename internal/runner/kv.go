@@ -104,7 +104,7 @@ func (r *Runner) loadRecords(ctx context.Context, j *job, path, records string) 
 		return err
 	}
 	_, err = worker.Stop(ctx)
-	return fail("close a store behind loading records", err)
+	return fail("close a store after loading records", err)
 }
 
 func rowsOf(path string) (int64, error) {

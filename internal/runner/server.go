@@ -115,7 +115,7 @@ func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Sour
 		return nil, ctx.Err()
 	}
 	if err != nil && !errors.As(err, new(*failure)) {
-		err = &failure{assay.Unsupported, "the data cannot be had in PostgreSQL: " + err.Error()}
+		err = &failure{assay.Unsupported, "the data cannot be loaded into PostgreSQL: " + err.Error()}
 	}
 	known := filled{clusterData{store}, err}
 	r.prepared.clusters[j.data.Path] = known
@@ -190,7 +190,7 @@ func (in *instance) ofServer() error {
 	}
 	said, _, _ := strings.Cut(in.opened.EngineVersion, " ") // behind it stands what a distribution adds
 	if want := in.r.prepared.server.Version; said != want {
-		return &failure{assay.Failed, fmt.Sprintf("the worker is connected to PostgreSQL %q, started was %s", said, want)}
+		return &failure{assay.Failed, fmt.Sprintf("the worker is connected to PostgreSQL %q, and assay started %s", said, want)}
 	}
 	in.opened.Issued = in.options.Arguments()
 	return nil

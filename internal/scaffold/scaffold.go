@@ -43,7 +43,7 @@ func Checkout(dir string) (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s is in no checkout of assay, which a new worker is written into: change into one", dir)
+			return "", fmt.Errorf("%s is not in a checkout of assay, where a new worker is written: change into one", dir)
 		}
 	}
 }

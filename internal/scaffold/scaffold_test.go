@@ -76,7 +76,7 @@ func TestCheckout(t *testing.T) {
 			t.Errorf("from %s: got %q, %v, want %s", from, got, err, dir)
 		}
 	}
-	if got, err := Checkout(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is in no checkout of assay") {
+	if got, err := Checkout(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not in a checkout of assay") {
 		t.Errorf("outside: got %q, %v, want an error", got, err)
 	}
 }

@@ -84,14 +84,14 @@ func (s *server) guarded(next http.Handler) http.Handler {
 // checkSource refuses what comes by another name, and from pages of others.
 func (s *server) checkSource(r *http.Request) error {
 	if len(s.hosts) > 0 && !slices.Contains(s.hosts, strings.ToLower(r.Host)) {
-		return errors.New("this server is not called that: open it by its address")
+		return errors.New("this server does not go by that name: open it by its address")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !strings.EqualFold(origin, "http://"+r.Host) && !strings.EqualFold(origin, "https://"+r.Host) {
-		return errors.New("a page of another server asks")
+		return errors.New("the request comes from a page of another server")
 	}
 	site := r.Header.Get("Sec-Fetch-Site") // a program, which no page controls, sends none
 	if r.Method == http.MethodPost && site != "" && site != "same-origin" {
-		return errors.New("a page of another server sends this")
+		return errors.New("the form was sent by a page of another server")
 	}
 	return nil
 }

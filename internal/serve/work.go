@@ -31,10 +31,10 @@ const (
 func (a *answer) tell(of age) string {
 	switch of {
 	case earlier:
-		return "Runs or proofs were added, and are being worked in: reload the page to see them."
+		return "Runs or proofs were added and are being processed: reload the page to see them."
 	case none:
 		a.header.Set("Refresh", reload)
-		return "This is being worked out of all runs of the store: the page is loaded again in a moment."
+		return "This is being computed from all runs of the store: the page reloads by itself in a moment."
 	}
 	return ""
 }

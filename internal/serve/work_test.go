@@ -87,9 +87,9 @@ func TestPagesOfSlowWork(t *testing.T) {
 	}
 	for path, page := range map[string]func(context.Context, *http.Request, *answer) error{"/machines?plan=everywhere": web.machines, "/claims": web.claims} {
 		a := show(page, path)
-		if text := a.body.String(); a.header.Get("Refresh") != reload || !strings.Contains(text, "the page is loaded again in a moment") ||
+		if text := a.body.String(); a.header.Get("Refresh") != reload || !strings.Contains(text, "the page reloads by itself in a moment") ||
 			strings.Contains(text, "No two machines") || strings.Contains(text, "No finished run") {
-			t.Errorf("%s: got Refresh %q and\n%s\nwant that it is being worked out", path, a.header.Get("Refresh"), text)
+			t.Errorf("%s: got Refresh %q and\n%s\nwant that it is being computed", path, a.header.Get("Refresh"), text)
 		}
 	}
 	l.machines["everywhere"].known, l.verdict.known = true, true // of no run

@@ -232,7 +232,7 @@ func hostileFiles(t testing.TB) map[string][]byte {
 		"unexpected EOF":              file[:len(file)/2],
 		"its checksum does not match": zip(t, changed),
 		"the file is not whole":       zip(t, text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1]),
-		"more behind the end":         zip(t, append(bytes.Clone(text), "{}\n"...)),
+		"more after the end":          zip(t, append(bytes.Clone(text), "{}\n"...)),
 		"last line\nunexpected EOF":   append(bytes.Clone(file), "more"...),
 		"is not a run ID":             sealed(t, head, replaced(run, exportedID, "../../victim"), endOfTrials, endOfProofs),
 		`status is "best"`:            sealed(t, head, replaced(run, `"status":"finished"`, `"status":"best"`), endOfTrials, endOfProofs),

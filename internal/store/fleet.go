@@ -271,7 +271,7 @@ func (l *Lease) held(ctx context.Context, tx *sql.Tx) (done int, err error) {
 	case done < l.Launch && problem == withdrawn:
 		return done, ErrWithdrawn
 	case attempt != l.attempt:
-		return done, fmt.Errorf("%w: another agent has launch %d since", ErrTaken, l.Launch)
+		return done, fmt.Errorf("%w: another agent has since taken launch %d", ErrTaken, l.Launch)
 	case done < l.Launch && !lasts:
 		return done, fmt.Errorf("%w: the lease of launch %d has expired", ErrTaken, l.Launch)
 	}

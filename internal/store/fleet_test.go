@@ -105,7 +105,7 @@ func TestFleetLeases(t *testing.T) {
 	if second == nil || second.Run != "run" || second.Launch != 1 {
 		t.Fatalf("after the lease: got %+v, want launch 1 of the same run", second)
 	}
-	expect(t, s.Complete(t.Context(), first, launch(1), nil, aMinute), ErrTaken, "another agent has launch 1 since")
+	expect(t, s.Complete(t.Context(), first, launch(1), nil, aMinute), ErrTaken, "another agent has since taken launch 1")
 	expect(t, s.GiveBack(t.Context(), first, ""), ErrTaken, "another agent")
 	expect(t, s.Append(t.Context(), "run", launch(1)[0]), ErrTaken, "another assay")
 	must(t, other.Complete(t.Context(), second, launch(1), nil, aMinute))
@@ -131,7 +131,7 @@ func TestFleetLeases(t *testing.T) {
 		t.Errorf("a machine that gave up: got the status %s, want interrupted", run.Status)
 	}
 	// Only agents go on with a run of a fleet.
-	expect(t, open(t, at).Claim(t.Context(), "run"), ErrTaken, "it is of a fleet")
+	expect(t, open(t, at).Claim(t.Context(), "run"), ErrTaken, "it belongs to a fleet")
 	if _, err := s.Unfinished(t.Context(), "quick", run.PlanFile, run.Host); err == nil {
 		t.Error("the run of a fleet can be resumed")
 	}

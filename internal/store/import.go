@@ -351,7 +351,7 @@ func (r *lineReader) readProofs(keep func(datedProof) error) error {
 		}
 	}
 	if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
-		return errors.Join(errors.New("there is more behind the end of the file's last line"), err)
+		return errors.Join(errors.New("there is more after the end of the file's last line"), err)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 			return fmt.Errorf("%w: it was imported, and can only be resumed where it was started", ErrTaken)
 		}
 		if shared, err := ofFleet(ctx, tx, runID); err != nil || shared {
-			return errors.Join(err, fmt.Errorf("%w: it is of a fleet, whose agents resume it", ErrTaken))
+			return errors.Join(err, fmt.Errorf("%w: it belongs to a fleet, whose agents resume it", ErrTaken))
 		}
 		lives, err := s.engine.alive(ctx, tx, before)
 		if err != nil {

@@ -305,7 +305,7 @@ func (s *Store) deliverLeft(ctx context.Context) {
 }
 
 // errOtherStore ends the reading of a spool that another store is to have.
-var errOtherStore = errors.New("another store is to have it")
+var errOtherStore = errors.New("it is for another store")
 
 func (s *Store) deliverFile(ctx context.Context, left *spool) {
 	defer left.close()

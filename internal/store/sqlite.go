@@ -141,7 +141,7 @@ func absolute(location string) (string, error) {
 	case info.IsDir():
 		return "", &LocationError{path + " is not a file: name a file, for example " + filepath.Join(path, "assay.db")}
 	case !info.Mode().IsRegular():
-		return "", &LocationError{path + " is a device, a FIFO or a socket, and no file: name a file that exists or is to be made"}
+		return "", &LocationError{path + " is a device, a FIFO or a socket, not a file: name an existing file or a new one"}
 	}
 	return path, nil
 }

@@ -94,7 +94,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another server", "mysql://user:secret@host/db", []string{"begins with postgres://"}},
 		{"empty", "", []string{"the file name is empty"}},
 		{"folder", folder, []string{folder + " is not a file", "assay.db"}},
-		{"device", os.DevNull, []string{os.DevNull + " is a device", "name a file"}},
+		{"device", os.DevNull, []string{os.DevNull + " is a device", "name an existing file"}},
 		{"text", write("text.db", strings.Repeat("no database at all\n", 100)), []string{"text.db", "not an SQLite database"}},
 		{"foreign", foreign, []string{"foreign.db", "the database of another program"}},
 		{"newer", newer, []string{"newer.db", "newer version of assay", "schema 99", "update assay"}},

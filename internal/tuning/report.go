@@ -28,7 +28,7 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
 	}
 	if !t.space.StartIsCurrent {
-		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of memory; asked for are durability %s and --memory %s",
+		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of memory; tune has to keep durability %s and --memory %s",
 			t.engine.class(t), t.engine.memory(t.effective, connections(t.operations))>>20, t.class, t.request.Memory))
 	}
 	if t.disturbed > 0 && len(outcome.Finalists) > 0 {

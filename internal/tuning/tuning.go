@@ -325,7 +325,7 @@ func (t *Tuning) tryLevels(ctx context.Context) error {
 			why := ""
 			switch class := found.Trial.Durability; {
 			case found.Trial.Outcome != assay.OK:
-				why = "cannot be had: " + found.Trial.Reason
+				why = "cannot be used: " + found.Trial.Reason
 			case class != assay.DurabilityUnknown && !t.space.Priced(p) && !class.AtLeast(t.class):
 				why = fmt.Sprintf("is no candidate: it keeps only the durability %s", class)
 			default:

@@ -75,7 +75,7 @@ func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (stri
 		spec := assay.DriverName{Name: d.Name, Version: name}.String()
 		_, err := build.ParseSpec(spec)
 		if _, absent := os.Stat(filepath.Join(name, "go.mod")); err == nil && absent == nil && required(d) && !semver.IsValid(name) {
-			err = fmt.Errorf("%s is no version of driver %s", name, d.Name) // it would be read as the name of a driver
+			err = fmt.Errorf("%s is not a version of driver %s", name, d.Name) // it would be read as the name of a driver
 		}
 		return spec, lab.AsInputError(err, "a folder has a slash in its name: ./"+name)
 	}
@@ -100,7 +100,7 @@ func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script 
 // revision.
 func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
 	if m.request.Driver != "" && !required(drivers[0]) {
-		return nil, lab.AsInputError(fmt.Errorf("driver %s is no Go module, so no go.mod requires it", m.request.Driver), "name both versions with --base and --head")
+		return nil, lab.AsInputError(fmt.Errorf("driver %s is not a Go module, so no go.mod requires it", m.request.Driver), "name both versions with --base and --head")
 	}
 	if m.request.Driver != "" && gate.Line(m.request.Dir, drivers[0].Module) == 0 {
 		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),
@@ -171,7 +171,7 @@ func (m *Measuring) hindrance(d build.Driver, move gate.Move) string {
 	case move.Base.Fork != "":
 		return "go.mod replaced it with " + move.Base.Fork + ", and assay builds versions and checkouts of " + d.Module + " only"
 	case move.Base.Folder != "":
-		return "go.mod replaced it with the folder " + move.Base.Folder + ", of which only the files of now are there: " + byHand
+		return "go.mod replaced it with the folder " + move.Base.Folder + ", whose files may have changed since: " + byHand
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func TestMovedPair(t *testing.T) {
 		"a version before":             {plain, of("v1.1.0", "", ""), of("v1.0.0", "", ""), "mattn@v1.1.0 mattn@v1.0.0", ""},
 		"to a fork":                    {plain, of("v1.0.0", "", ""), of("v1.1.0", "example.org/fork", ""), "", "go.mod replaces it with example.org/fork"},
 		"from a fork":                  {plain, of("v1.0.0", "example.org/fork", ""), of("v1.1.0", "", ""), "", "go.mod replaced it with example.org/fork"},
-		"from a folder":                {plain, of("v1.0.0", "", "../fork"), of("v1.1.0", "", ""), "", "only the files of now are there"},
+		"from a folder":                {plain, of("v1.0.0", "", "../fork"), of("v1.1.0", "", ""), "", "whose files may have changed since"},
 		"a store, which SQL says none": {store, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "", "plan quick has no kv operations: assay gate kv --base-ref v1 --driver bbolt --dir app"},
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app", Revision: "v1"}}

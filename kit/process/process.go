@@ -318,7 +318,7 @@ func (w *Worker) decode(data []byte, reply any) error {
 		return w.breach("not a reply: " + excerpt(data))
 	}
 	if message.ID != w.next {
-		return w.breach(fmt.Sprintf("it answered request %d, asked was %d", message.ID, w.next))
+		return w.breach(fmt.Sprintf("it answered request %d instead of %d", message.ID, w.next))
 	}
 	switch message.Type {
 	case "error":

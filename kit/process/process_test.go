@@ -209,7 +209,7 @@ func TestBroken(t *testing.T) {
 		"garbled":      `worker broke the protocol: not a reply: "\"what?\""`,
 		"undecided":    `worker broke the protocol: unknown type of reply: "{\"type\":\"maybe\",\"id\":1}"`,
 		"shapeless":    `worker broke the protocol: its reply does not fit: json: cannot unmarshal array into Go value of type wire.Counters: "{\"type\":\"ok\",\"id\":1,\"body\":[1]}"`,
-		"off by one":   "worker broke the protocol: it answered request 2, asked was 1",
+		"off by one":   "worker broke the protocol: it answered request 2 instead of 1",
 		"endless line": "worker broke the protocol: line longer than 4194304 bytes",
 		"half a line":  "worker broke the protocol: unexpected EOF",
 	} {
