@@ -118,7 +118,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
-		Next: []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
+		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step, Estimate: estimate,
 		Refused: func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error) {
 			return l.Refused(ctx, driver, path, data, operations, queryTimeout)

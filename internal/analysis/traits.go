@@ -10,7 +10,8 @@ const (
 	// Shown: other marks, the column of durability or the run show it, and the figure
 	// has no mark of its own.
 	Shown
-	// Obvious: the mark of what is undecided, and the command that decides it, say it all.
+	// Obvious: in a table that has some, the mark of what is undecided, and the command
+	// that decides it, say it all.
 	Obvious
 )
 

@@ -46,6 +46,9 @@ func (r *run) recall(ctx context.Context, q Request) error {
 	if r.plan.Text != before.PlanText {
 		r.lab.Watcher.Note("the plan has changed since the run was started: the run continues with the plan as it was")
 	}
+	for _, trial := range r.done {
+		r.lab.Watcher.Trial(trial) // the means so far are of all trials of the run
+	}
 	before.Status = assay.Running
 	r.now, r.result.ID = before, before.ID
 	r.plan, err = plan.Decode(before.PlanFile, []byte(before.PlanText))

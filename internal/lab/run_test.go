@@ -180,6 +180,7 @@ func TestPanicInARun(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	request.Resume, request.Budget = true, result.Took+4*time.Second
+	told := trials
 	resumed, err := l.Run(t.Context(), s, request)
 	if err != nil || resumed.ID != result.ID {
 		t.Fatalf("resumed: got run %q, %v; want %q", resumed.ID, err, result.ID)
@@ -187,13 +188,17 @@ func TestPanicInARun(t *testing.T) {
 	if got, want := result.Took+resumed.Took, resumed.Spent.Total(); got != want {
 		t.Errorf("the launches of both parts took %s, and what was spent on the run is %s", got, want)
 	}
-	complete := map[string]int{}
+	complete, stored := map[string]int{}, 0
 	for trial, err := range s.Trials(t.Context(), result.ID) {
 		must(t, err)
+		stored++
 		if trial.Outcome != assay.OK {
 			t.Errorf("got %s: %s", trial.Outcome, trial.Reason)
 		}
 		complete[fmt.Sprint(trial.Cell.Driver, trial.Twin)]++
+	}
+	if got := trials - told; got != stored {
+		t.Errorf("the watcher of the resumed run is told of %d trials, want all %d", got, stored)
 	}
 	if complete["onefalse"] < 1 || complete["onetrue"] < 1 || complete["twofalse"] < 1 {
 		t.Errorf("got trials %v, want one or more of each", complete)

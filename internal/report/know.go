@@ -117,12 +117,16 @@ func (r *Report) warningFindings(m *matrix) []finding {
 	byCode := map[string]*finding{}
 	rows := 0
 	for _, l := range m.lines {
+		marked := slices.ContainsFunc(l.entries, func(e matrixEntry) bool { return e.look == open })
 		for _, e := range l.entries {
 			if e.row == nil || len(e.row.Figures) == 0 {
 				continue
 			}
 			rows++
 			for _, code := range e.row.Codes() {
+				if marked && analysis.Kinds[code]&analysis.Obvious != 0 {
+					continue
+				}
 				f := byCode[code]
 				if f == nil {
 					f = &finding{code: code}
@@ -141,9 +145,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 	for _, code := range slices.Sorted(maps.Keys(byCode)) {
 		f := *byCode[code]
 		f.of = rows
-		if !f.worst.Is(analysis.Obvious) {
-			all = append(all, f)
-		}
+		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b finding) int {
 		return cmp.Or(rank(b.worst.Is(analysis.Grave))-rank(a.worst.Is(analysis.Grave)), b.rows-a.rows)

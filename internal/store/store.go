@@ -91,7 +91,7 @@ type Store struct {
 func Default() (string, error) {
 	folder, err := dataFolder()
 	if err != nil {
-		return "", fmt.Errorf("finding the default store: %w; name a file instead", err)
+		return "", fmt.Errorf("finding the default store: %w: name one with --store FILE, or set XDG_DATA_HOME", err)
 	}
 	return filepath.Join(folder, "assay.db"), nil
 }

@@ -135,9 +135,9 @@ func Boolean(name string) Setting {
 
 // Integer is a setting that reads back as a whole number of a range.
 func Integer(name string, low, high int64) Setting {
-	want := fmt.Sprintf("a whole number of %d or more", low)
-	if low == math.MinInt32 {
-		want = "a whole number"
+	want := fmt.Sprintf("a whole number from %d to %d", low, high)
+	if high == math.MaxInt64 {
+		want = fmt.Sprintf("a whole number of %d or more", low)
 	}
 	return pragma(name, want, func(value string) (string, bool) { return whole(value, low, high) })
 }

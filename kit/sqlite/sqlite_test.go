@@ -52,7 +52,7 @@ func TestNormalRefuses(t *testing.T) {
 		{"synchronous", "4", `synchronous cannot be "4": want off, normal, full, extra, or 0 to 3`},
 		{"foreign_keys", "2", `foreign_keys cannot be "2": want on or off`},
 		{"mmap_size", "256MB", `mmap_size cannot be "256MB": want a whole number of 0 or more`},
-		{"cache_size", "10MB", `cache_size cannot be "10MB": want a whole number`},
+		{"cache_size", "10MB", `cache_size cannot be "10MB": want a whole number from -2147483648 to 2147483647`},
 		{"page_size", "1000", `page_size cannot be "1000": want a power of two from 512 to 65536`},
 		{"busy_timeout", "-1", `busy_timeout cannot be "-1": want milliseconds or a duration such as 5s`},
 		{"busy_timeout", "1us", `busy_timeout cannot be "1us": want milliseconds or a duration such as 5s`},
