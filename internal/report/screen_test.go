@@ -264,8 +264,20 @@ func TestPickInMemory(t *testing.T) {
 	}
 }
 
-// Colours say nothing that the marks do not, and no text of others moves the
-// terminal's cursor.
+// A figure of too few launches says so where no mark of what is undecided does.
+func TestFewLaunchesOfOneTarget(t *testing.T) {
+	for launches, want := range map[int]bool{1: true, 6: false} {
+		r := mustReport(t, plainRun("mattn"), analysistest.Launches(cellOf("point-read", "mattn", "web", ""), launches, 9000, 1))
+		var out strings.Builder
+		if err := r.WriteScreen(&out, Screen{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "few-launches"); got != want {
+			t.Errorf("%d launches: got few-launches %v, want %v in\n%s", launches, got, want, out.String())
+		}
+	}
+}
+
 // Operations whose names begin alike have lines that can be told apart: names are whole
 // where the columns leave room, and else what is cut off is not their end.
 func TestLabelsStayApart(t *testing.T) {
@@ -284,6 +296,8 @@ func TestLabelsStayApart(t *testing.T) {
 	}
 }
 
+// Colours say nothing that the marks do not, and no text of others moves the
+// terminal's cursor.
 func TestScreenColors(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	run.Plan, run.ID = "a\x1b[2Jplan", "r\x1b]0;title"
