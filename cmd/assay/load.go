@@ -55,7 +55,8 @@ latency counts from that time; several rates are measured one after the other.`,
 	f.IntVar(&flags.config.Clients, "clients", 50, "clients, or with --rate the maximum number of concurrent requests")
 	f.IntVar(&flags.config.Requests, "requests", 10000, "number of measured requests")
 	f.IntVar(&flags.config.Warm, "warm", 1000, "number of warm-up requests")
-	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several numbers (default: as fast as answers come)")
+	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several `NUMBERS` (default: as fast as answers come)")
+	f.Lookup("rate").DefValue = "" // the default is in words
 	f.DurationVar(&flags.duration, "duration", 0, "with --rate: how long each rate lasts, instead of --requests")
 	f.StringVar(&flags.config.Expect, "expect", "", "column file with the digests of the expected answers")
 	flags.addFormat(cmd, loadFormats)

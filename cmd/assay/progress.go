@@ -76,10 +76,7 @@ func (p *progress) draw() {
 	if p.terminal == nil || p.status == "" {
 		return
 	}
-	width, height, err := term.GetSize(int(p.terminal.Fd()))
-	if err != nil || width < 2 {
-		width, height = 80, 24
-	}
+	width, height := p.size()
 	lines := append(p.table.lines(width-1, height-6), p.status)
 	for i, line := range lines {
 		if letters := []rune(line); len(letters) >= width {
@@ -88,6 +85,15 @@ func (p *progress) draw() {
 	}
 	p.drawn = len(lines)
 	fmt.Fprint(p.terminal, strings.Join(lines, "\n"))
+}
+
+// size is that of the terminal, in columns and lines.
+func (p *progress) size() (width, height int) {
+	width, height, err := term.GetSize(int(p.terminal.Fd()))
+	if err != nil || width < 2 {
+		return 80, 24
+	}
+	return width, height
 }
 
 // Build shows what is built, and how long it took.
@@ -199,7 +205,8 @@ func (p *progress) Measure(e runner.Event) {
 		p.line("%s", doing(e))
 		return
 	case p.terminal != nil:
-		p.rewrite(statusLine(e))
+		columns, _ := p.size()
+		p.rewrite(statusLine(e, columns))
 		return
 	}
 	now := time.Now()
@@ -241,13 +248,17 @@ func joined(by, text string) string {
 	return by + text
 }
 
-// statusLine is a bar, what is done, and how long it will take.
-func statusLine(e runner.Event) string {
-	const width = 20
+// statusLine is a bar, how long it will take, and what is done. The bar is short where
+// a terminal of so many columns has no room for what is done.
+func statusLine(e runner.Event, columns int) string {
+	width := 20
+	if columns < 80 {
+		width = 5
+	}
 	left := timeLeft(e)
 	filled := 0
 	if e.Done > 0 && cmp.Or(e.Total, e.Budget) > 0 {
-		filled = int(width * e.Done / (e.Done + left))
+		filled = int(time.Duration(width) * e.Done / (e.Done + left))
 	}
 	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] "
 	if said := remaining(e); said != "" {

@@ -120,15 +120,15 @@ func TestVerdicts(t *testing.T) {
 		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
 		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
 		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
-		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: it is 1.5x as fast (1.5x to 1.5x), and the claim is of 2x to 5x"},
-		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: it is 8.97x as fast (8.96x to 8.99x), and the claim is of 2x to 5x"},
-		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: it is 1.76x as fast (1.42x to 2.19x), and the claim is of 2x to 5x"},
+		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: measured 1.5x as fast (1.5x to 1.5x), claimed 2x to 5x"},
+		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: measured 8.97x as fast (8.96x to 8.99x), claimed 2x to 5x"},
+		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: measured 1.76x as fast (1.42x to 2.19x), claimed 2x to 5x"},
 		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
-		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: it is 1.5x as slow (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: measured 1.5x as slow (1.5x to 1.5x), claimed 2x to 5x"},
 		"alike":                {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
-		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "it is 1.1x as fast (1.1x to 1.1x), and the claim is of 0.9524x to 1.05x"},
+		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "measured 1.1x as fast (1.1x to 1.1x), claimed 0.9524x to 1.05x"},
 		"little is not faster": {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
-		"much is faster":       {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "it is 1.3x as fast (1.3x to 1.3x), and the claim is of at most 1.15x"},
+		"much is faster":       {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "measured 1.3x as fast (1.3x to 1.3x), claimed at most 1.15x"},
 		"alike is not faster":  {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
 		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
 		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
@@ -271,7 +271,7 @@ func TestNoiseOfSizes(t *testing.T) {
 	}
 	runs := listed(t, assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline("a@v1")}, all)
 	f := judge(t, published.Source{}, claim(published.Faster, 3), runs)
-	if want := "undecided: it is 2.5x as fast (2.5x to 2.5x), and the claim is of 2x to 5x; A against A differs by 60 %, which counts to both sides"; f.Verdict != audit.Unknown || f.Reason != want {
+	if want := "undecided: measured 2.5x as fast (2.5x to 2.5x), claimed 2x to 5x; the A/A noise of 60 % widens the limits on both sides"; f.Verdict != audit.Unknown || f.Reason != want {
 		t.Errorf("%s: %s, want %s", f.Verdict, f.Reason, want)
 	}
 }

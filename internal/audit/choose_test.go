@@ -104,7 +104,7 @@ func TestRowsOfComparisons(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	if text := printed(t, f); strings.Contains(text, "makes these in turn") {
+	if text := printed(t, f); strings.Contains(text, "measures both in turn") {
 		t.Errorf("what is open has launches with what it is compared with, and is said to be launched in turn, in\n%s", text)
 	}
 }
@@ -133,9 +133,9 @@ func TestEarlierEndsAreOpen(t *testing.T) {
 		"failed, and one is not measured": {[]*analysis.Result{end("new", assay.Failed)}, asked("c", "p", "a", "b", "c"), audit.Broken, "driver=a,c"},
 	} {
 		f := judge(t, published.Source{}, c.claim, ages(c.ages...))
-		command := "To measure what is open of it, and few other cells: `assay run p --only " + c.drivers + " --only operation=scan`"
-		if got := printed(t, f); f.Verdict != c.want || strings.Contains(got, command) != (c.drivers != "") || strings.Contains(got, "To measure") != (c.drivers != "") {
-			t.Errorf("%s: got %s, want %s and to measure %q, in\n%s", name, f.Verdict, c.want, c.drivers, got)
+		command := "`assay run p --only " + c.drivers + " --only operation=scan` measures what is still open of it"
+		if got := printed(t, f); f.Verdict != c.want || strings.Contains(got, command) != (c.drivers != "") || strings.Contains(got, "still open") != (c.drivers != "") {
+			t.Errorf("%s: got %s, want %s and a command with %q, in\n%s", name, f.Verdict, c.want, c.drivers, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Ver
 	inside, outside := rule.Place(gain, low, high)
 	noise := ""
 	if rule.Noise > 0 {
-		noise = fmt.Sprintf("; A against A differs by %.3g %%, which counts to both sides", 100*rule.Noise)
+		noise = fmt.Sprintf("; the A/A noise of %.3g %% widens the limits on both sides", 100*rule.Noise)
 	}
 	switch {
 	case inside:
@@ -74,7 +74,7 @@ func size(p published.Comparison, gain stat.Interval) string {
 	case math.IsInf(high, 1):
 		expected = fmt.Sprintf("at least %.4gx", low)
 	}
-	return fmt.Sprintf("it is %.3gx as %s (%.3gx to %.3gx), and the claim is of %s", gain.Center, as, gain.Low, gain.High, expected)
+	return fmt.Sprintf("measured %.3gx as %s (%.3gx to %.3gx), claimed %s", gain.Center, as, gain.Low, gain.High, expected)
 }
 
 // Miss is the side on which a claimed size is missed; empty where none is, or the claim has

@@ -40,7 +40,7 @@ func TestOutlook(t *testing.T) {
 		"a bound that the ratio lies at": {sized(published.Alike, 1.5, "d"), "more than 1000 launches of each cell; `assay run p --only driver=a,d --only operation=scan`"},
 	} {
 		f := judge(t, published.Source{}, test.claim, reports(t, cells))
-		if got := printed(t, f); !strings.Contains(got, test.want) || !strings.Contains(got, "To tell it likely takes ") {
+		if got := printed(t, f); !strings.Contains(got, test.want) || !strings.Contains(got, "Deciding it likely takes ") {
 			t.Errorf("%s: no %q in\n%s", name, test.want, got)
 		}
 	}

@@ -160,12 +160,12 @@ func (f Finding) addTo(b *strings.Builder) {
 	}
 	if f.open() {
 		if command, takes := f.outlook(); command != "" {
-			fmt.Fprintf(b, "\nTo tell it likely takes %s; `%s` measures these, and few others.\n", takes, command)
+			fmt.Fprintf(b, "\nDeciding it likely takes %s; `%s` measures what it needs.\n", takes, command)
 		} else {
-			fmt.Fprintf(b, "\nTo measure what is open of it, and few other cells: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
+			fmt.Fprintf(b, "\n`%s` measures what is still open of it; `assay plan check` with its selection says how long that takes at least.\n", f.rest().Command())
 		}
 		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
-			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
+			b.WriteString("Some figures come from other launches than those they are compared with: `assay audit --measure` measures both in turn, a run does not.\n")
 		}
 	}
 }

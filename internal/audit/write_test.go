@@ -150,7 +150,7 @@ func TestManyRuns(t *testing.T) {
 func TestAdviceOfTurns(t *testing.T) {
 	for group, want := range map[string]bool{"g": false, "h": true} {
 		f := judge(t, published.Source{}, claim(published.Faster, 3), reports(t, map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, group)}))
-		if got := printed(t, f); !strings.Contains(got, "`assay run p ") || strings.Contains(got, "makes these in turn") != want {
+		if got := printed(t, f); !strings.Contains(got, "`assay run p ") || strings.Contains(got, "measures both in turn") != want {
 			t.Errorf("launches of groups g and %s: got advice of turns %t, want %t, beside the command, in\n%s", group, !want, want, got)
 		}
 	}

@@ -54,9 +54,9 @@ func tieWords(t *analysis.Table, k *analysis.Ranking, leaders []*analysis.Row) s
 	case len(open) == 0:
 		return names(equal) + " are equivalent: take any of them"
 	case len(equal) == 1:
-		return names(against) + " cannot be told apart yet: " + wouldDecide(t, k, against)
+		return names(against) + " are undecided: " + wouldDecide(t, k, against)
 	}
-	return names(equal) + " are equivalent, and cannot be told apart from " + names(open) + " yet: " + wouldDecide(t, k, against)
+	return names(equal) + " are equivalent, and undecided against " + names(open) + ": " + wouldDecide(t, k, against)
 }
 
 // clauses says how one row compares with others; is comes before what it is.

@@ -46,9 +46,9 @@ func TestRecommendations(t *testing.T) {
 		{"tie with a loser", [][]assay.Trial{get("modernc", "a", 6, 1001), get("mattn", "a", 6, 1000), get("glebarez", "a", 6, 2000)},
 			"mattn (a) and modernc (a) are equivalent: take any of them; mattn (a) is 2.00x [2.00, 2.00] faster than glebarez (a)"},
 		{"undecided with time", [][]assay.Trial{get("modernc", "a", 6, 1000), rough(get("mattn", "a", 6, 980))},
-			"modernc (a) and mattn (a) cannot be told apart yet: about 67 more minutes would decide"},
+			"modernc (a) and mattn (a) are undecided: about 67 more minutes would decide"},
 		{"few launches", [][]assay.Trial{get("modernc", "a", 1, 1000), get("mattn", "a", 1, 500)},
-			"mattn (a) and modernc (a) cannot be told apart yet: 1 launch of at least 2"},
+			"mattn (a) and modernc (a) are undecided: 1 launch of at least 2"},
 		{"one", [][]assay.Trial{get("modernc", "a", 6, 1000)},
 			"only modernc (a) can be ranked; there is nothing to compare it with"},
 	}
@@ -85,7 +85,7 @@ func TestCircle(t *testing.T) {
 	}
 	got := sentences(mustReport(t, analysistest.PlainRun, trials))
 	// Their figures are equal but for rounding: the order of names is open.
-	if len(got) != 1 || !strings.HasSuffix(got[0], " cannot be told apart yet: the results contradict each other: A beats B, B beats C, C beats A") || strings.Count(got[0], "(a)") != 3 {
+	if len(got) != 1 || !strings.HasSuffix(got[0], " are undecided: the results contradict each other: A beats B, B beats C, C beats A") || strings.Count(got[0], "(a)") != 3 {
 		t.Errorf("got %q", got)
 	}
 }
