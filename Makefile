@@ -28,11 +28,11 @@ check: ## format, vet, static analysis, and a compile for macOS
 	@scripts/check
 
 bench: build ## check assay's own speed against its bars, side by side in one run
-	go run ./bench
+	go -C tools build -o ../bin/tools .
+	bin/tools
 
-calibrate: build ## do the intervals and the verdicts hold? simulated, then 216 real A/A comparisons, then five runs of quick
-	go run ./bench/calibrate
-	go run ./bench alike pairs
+calibrate: ## do the intervals and the verdicts hold? simulated; writes results/calibration.md
+	go -C tools run ./calibrate > results/calibration.md
 
 deps: ## refresh go.mod and go.sum of every module after a change of kit
 	@scripts/deps

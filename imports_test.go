@@ -48,7 +48,7 @@ var imports = map[string][]string{
 	"analysis":  {"root", "stat", "wording", "guard"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard", "format"},
 	"audit":     {"root", "kit", "stat", "published", "analysis", "report", "format", "wording"},
-	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune", "fleet"},
+	"tools":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune"},
 	"crash":     {"root", "kit", "guard", "format", "wording"},
 	"expert":    {"kit"},
 	"facts":     {"kit", "guard", "scratch", "file", "near"},

@@ -16,7 +16,7 @@ import (
 )
 
 func TestClaimsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/claims.md")
+	text, err := os.ReadFile("../../results/claims.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestClaimsAreDocumented(t *testing.T) {
 			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
 			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
 			if row == nil || section == nil || row[1] != section[1] {
-				t.Errorf("docs/claims.md says of %q of %s: %q in its table, %q below", c.Says, source.Name, row, section)
+				t.Errorf("results/claims.md says of %q of %s: %q in its table, %q below", c.Says, source.Name, row, section)
 			}
 		}
 	}

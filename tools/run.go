@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/internal/store"
 	"assay/kit/column"
@@ -81,34 +82,18 @@ func peakOf(words string) (float64, error) {
 	return value * 1e6, nil
 }
 
-// twins compares point reads with themselves, twenty times in one run, each
-// time with processes of their own.
-func (t *tools) twins() error {
-	location, _, err := t.assay(filepath.Join("bench", "twins.yaml"), "twins", "--quiet")
+// readReport analyzes the newest run of a store.
+func (t *tools) readReport(location string) (*analysis.Result, error) {
+	s, err := store.Open(t.ctx, location)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := t.readReport(location)
+	defer s.Close()
+	run, err := s.Run(t.ctx, "")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	comparisons, excluding := 0, 0
-	for _, table := range r.Tables {
-		for _, twin := range table.Twins {
-			f, ok := twin.Figure(table.Primary.Name)
-			if !ok || f.Comparison == nil {
-				continue
-			}
-			ratio := f.Comparison.Ratio
-			comparisons++
-			if ratio.Low > 1 || ratio.High < 1 {
-				excluding++
-			}
-			fmt.Printf("  A/A %-40s %.4f [%.4f, %.4f], %d launches\n", table.Title, ratio.Center, ratio.Low, ratio.High, ratio.N)
-		}
-	}
-	fmt.Printf("A/A comparisons of point reads whose interval excludes 1: %d of %d (expected: 1 of 20)\n", excluding, comparisons)
-	return nil
+	return analysis.New(run, s.Trials(t.ctx, run.ID))
 }
 
 // writeKeys writes a trace's first column as decimal numbers.

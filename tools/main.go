@@ -1,11 +1,10 @@
 //go:build unix
 
-// Command bench checks assay's own speed: what its loop costs, whether it
-// measures the same as a loop written by hand, what the length of a window does to its
-// figure, how much of a run is spent in measured windows, how much memory it takes, what
-// a large report costs, how long it takes to decide, and what the queue of a fleet costs.
-// Everything that is compared is measured side by side in this one run; each line ends
-// with its bar. Arguments name the parts to run.
+// Command tools checks assay's own speed: what its loop costs, whether it measures the
+// same as a loop written by hand, how much of a run is spent in measured windows, how
+// much memory it takes, what a large report costs, how fast it sends HTTP requests, and
+// how long it takes to decide. Everything that is compared is measured side by side in
+// one run; each line ends with its bar. Arguments name the parts to run.
 package main
 
 import (
@@ -25,15 +24,15 @@ import (
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == reportArgument {
 		if err := writeLargeReport(); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
+			fmt.Fprintln(os.Stderr, "tools:", err)
 			os.Exit(1)
 		}
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+	if err := check(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "tools:", err)
 		os.Exit(1)
 	}
 }
@@ -47,24 +46,20 @@ type tools struct {
 }
 
 type part struct {
-	name  string
-	run   func(*tools) error
-	named bool // run only where it is named: it takes a quarter of an hour
+	name string
+	run  func(*tools) error
 }
 
 var parts = []part{
-	{name: "loop", run: (*tools).loop}, {name: "byhand", run: (*tools).byHand}, {name: "stores", run: (*tools).stores},
-	{name: "lengths", run: (*tools).lengths}, {name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick},
-	{name: "twins", run: (*tools).twins}, {name: "race", run: (*tools).race}, {name: "load", run: (*tools).load},
-	{name: "fleet", run: (*tools).fleet}, {name: "alike", run: (*tools).alike, named: true},
-	{name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
+	{"loop", (*tools).loop}, {"byhand", (*tools).byHand}, {"reports", (*tools).reports},
+	{"quick", (*tools).quick}, {"race", (*tools).race}, {"load", (*tools).load},
 }
 
 func choose(names []string) ([]part, error) {
-	var chosen []part
 	if len(names) == 0 {
-		return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.named }), nil
+		return parts, nil
 	}
+	var chosen []part
 	for _, name := range names {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
 		if i < 0 {
@@ -78,12 +73,12 @@ func choose(names []string) ([]part, error) {
 // String is the part's name.
 func (p part) String() string { return p.name }
 
-func bench(ctx context.Context, names []string) error {
+func check(ctx context.Context, names []string) error {
 	chosen, err := choose(names)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "assay-bench-")
+	dir, err := os.MkdirTemp("", "assay-tools-")
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ const (
 // byHand compares point reads through a worker with a loop written by hand
 // that does the same work, with the same keys, in windows that alternate.
 func (t *tools) byHand() error {
-	for _, driver := range []string{"mattn", "modernc", "glebarez", "ncruces", "ncruces-direct", "crawshaw", "zombiezen", "eatonphil", "sqlite-c"} {
+	for _, driver := range []string{"mattn", "modernc", "zombiezen", "sqlite-c"} {
 		c, err := pointRead(driver)
 		if err != nil {
 			return err

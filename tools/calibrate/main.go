@@ -1,7 +1,7 @@
 // Command calibrate simulates runs whose truth is known, and prints how often
 // package stat's intervals hold it, in how many tables equals are called different
 // or ordered, and how large a difference is found with how many launches. It is
-// for whoever changes the rule or doubts it: docs/calibration.md is its output. It fails
+// for whoever changes the rule or doubts it: results/calibration.md is its output. It fails
 // where a bar is missed outside of the conditions of which that is known.
 package main
 
@@ -22,7 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: calibrate [-seed N] [-draws N], N at least 8")
 		os.Exit(2)
 	}
-	fmt.Printf("# Calibration\n\nThe output of `go run ./bench/calibrate -seed %d -draws %d`; [statistics](statistics.md) explains it.\n", *seed, *draws)
+	fmt.Printf("# Calibration\n\nThe output of `go -C tools run ./calibrate -seed %d -draws %d`; [statistics](../docs/statistics.md) explains it.\n", *seed, *draws)
 	p := newPrinter(os.Stdout, *seed, *draws)
 	p.equals(chosen, scenarios)
 	p.adaptive(scenarios)
