@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"strings"
 
+	"assay/internal/file"
+
 	"golang.org/x/mod/module"
 )
 
@@ -35,13 +37,16 @@ func NewCheckout(ctx context.Context, dir string) (Checkout, error) {
 	if err != nil {
 		return Checkout{}, err
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	data, err := file.Read(filepath.Join(dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return Checkout{}, fmt.Errorf("%s is not a checkout of a Go module: %w", dir, err)
 	}
 	mod, err := parseGoMod(data)
 	if err != nil {
 		return Checkout{}, fmt.Errorf("%s: %w", filepath.Join(dir, "go.mod"), err)
+	}
+	if err := file.CheckGo(dir); err != nil {
+		return Checkout{}, fmt.Errorf("read the checkout %s: %w", dir, err)
 	}
 	digest, err := digestFolder(dir)
 	if err != nil {

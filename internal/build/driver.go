@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/internal/file"
 )
 
 // Driver is a worker that the source holds.
@@ -58,7 +60,7 @@ func (s Source) Drivers() ([]Driver, error) {
 
 func (s Source) driver(name string) (Driver, error) {
 	d := Driver{Name: name, Dir: filepath.Join(s.Dir, "workers", name)}
-	data, err := os.ReadFile(filepath.Join(d.Dir, "go.mod"))
+	data, err := file.Read(filepath.Join(d.Dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return d.prebuilt()
 	}

@@ -99,11 +99,11 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 		return p, err
 	}
 	for _, name := range append(strings.Fields(locks), installer) {
-		at := slices.IndexFunc(files, func(f file) bool { return f.path == "workers/"+d.Name+"/"+name })
+		at := slices.IndexFunc(files, func(f sourceFile) bool { return f.path == "workers/"+d.Name+"/"+name })
 		if at < 0 {
 			return p, fmt.Errorf("workers/%s has no file %s, which its %s installs from: write it, or remove %s where the driver needs no packages", d.Name, name, installer, installer)
 		}
-		p.files = append(p.files, file{installFolder + "/" + name, files[at].executable, files[at].data})
+		p.files = append(p.files, sourceFile{installFolder + "/" + name, files[at].executable, files[at].data})
 	}
 	p.files.sort()
 	p.folder, err = filepath.Abs(filepath.Join(b.Cache, "packages", p.files.sum("packages %q ", p.tools)[:16]))

@@ -18,8 +18,8 @@ import (
 	"assay/internal/scratch"
 )
 
-// file is a source file; its path is relative and has slashes.
-type file struct {
+// sourceFile is a source file; its path is relative and has slashes.
+type sourceFile struct {
 	path       string
 	executable bool
 	data       []byte
@@ -28,11 +28,11 @@ type file struct {
 // tree is a set of source files, sorted by path. What is digested, compiled
 // and packed is one tree, read once, so that a file that changes meanwhile
 // cannot make them differ.
-type tree []file
+type tree []sourceFile
 
 // readTree reads the files below root/folder for which keep says yes. Hidden
 // files and folders are left out.
-func readTree(root, folder string, keep func(file) bool) (tree, error) {
+func readTree(root, folder string, keep func(sourceFile) bool) (tree, error) {
 	var t tree
 	start := filepath.Join(root, filepath.FromSlash(folder))
 	err := filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
@@ -67,32 +67,32 @@ func skip(entry fs.DirEntry) error {
 
 // readFile follows symbolic links to files. It returns nil data for whatever
 // is no regular file.
-func readFile(root, name string) (file, error) {
+func readFile(root, name string) (sourceFile, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return file{}, err
+		return sourceFile{}, err
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return file{}, err
+		return sourceFile{}, err
 	}
 	relative, err := filepath.Rel(root, name)
-	return file{filepath.ToSlash(relative), info.Mode()&0o111 != 0, data}, err
+	return sourceFile{filepath.ToSlash(relative), info.Mode()&0o111 != 0, data}, err
 }
 
 // goSource keeps what a Go module is compiled from. Tests, their data and
 // compiled programs that lie around are left out.
-func goSource(f file) bool {
+func goSource(f sourceFile) bool {
 	name := filepath.Base(f.path)
 	program := f.executable && filepath.Ext(name) == ""
 	return !program && !strings.HasSuffix(name, "_test.go") &&
 		!strings.Contains("/"+f.path, "/testdata/")
 }
 
-func anySource(file) bool { return true }
+func anySource(sourceFile) bool { return true }
 
 func (t tree) sort() {
-	slices.SortFunc(t, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(t, func(a, b sourceFile) int { return strings.Compare(a.path, b.path) })
 }
 
 // digest adds the tree to a hash; equal hashes mean equal trees.
@@ -126,7 +126,7 @@ func (t tree) write(folder string) error {
 	return nil
 }
 
-func (f file) mode() fs.FileMode {
+func (f sourceFile) mode() fs.FileMode {
 	if f.executable {
 		return 0o755
 	}
@@ -165,7 +165,7 @@ func unzip(data []byte) (tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("entry %q: %w", entry.Name, err)
 		}
-		t = append(t, file{entry.Name, entry.Mode()&0o111 != 0, content})
+		t = append(t, sourceFile{entry.Name, entry.Mode()&0o111 != 0, content})
 	}
 	t.sort()
 	return t, nil

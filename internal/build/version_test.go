@@ -19,7 +19,7 @@ func publish(t *testing.T, proxy, module, version, requires string, sources map[
 	prefix := module + "@" + version + "/"
 	content := tree{{prefix + "go.mod", false, []byte(mod)}}
 	for name, source := range sources {
-		content = append(content, file{prefix + name, false, []byte(source)})
+		content = append(content, sourceFile{prefix + name, false, []byte(source)})
 	}
 	var archive strings.Builder
 	must(t, content.zip(&archive))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"assay"
@@ -114,8 +115,13 @@ func TestResolveGivesUp(t *testing.T) {
 }
 
 func TestHeaderRefuses(t *testing.T) {
-	if _, err := Header(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is a directory") {
+	if _, err := Header(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder: %v", err)
+	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	must(t, syscall.Mkfifo(fifo, 0o600))
+	if _, err := Header(fifo); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a FIFO: %v", err)
 	}
 	path := ledger(t, "wal")
 	if header, err := Header(path); err != nil || header["journal_mode"] != "wal" {

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
+
+	"assay/internal/file"
 )
 
 const (
@@ -39,12 +40,12 @@ type header [headerSize]byte
 
 func readHeader(path string) (header, error) {
 	var h header
-	file, err := os.Open(path)
+	in, err := file.Open(path)
 	if err != nil {
 		return h, err
 	}
-	defer file.Close()
-	_, err = io.ReadFull(file, h[:])
+	defer in.Close()
+	_, err = io.ReadFull(in, h[:])
 	if errors.Is(err, io.EOF) {
 		return h, fmt.Errorf("%s is empty", path)
 	}

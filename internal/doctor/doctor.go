@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	driver "modernc.org/sqlite" // with the name sqlite
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"assay/internal/file"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
 )
@@ -92,12 +92,12 @@ type index struct {
 // Examine returns what is wrong, the most important finding first.
 func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 	header := make([]byte, 16)
-	file, err := os.Open(options.Path)
+	in, err := file.Open(options.Path)
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	n, _ := file.Read(header)
-	if err := file.Close(); err != nil {
+	n, _ := in.Read(header)
+	if err := in.Close(); err != nil {
 		return nil, err
 	}
 	if string(header[:n]) != "SQLite format 3\x00" {

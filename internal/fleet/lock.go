@@ -45,14 +45,29 @@ func takeTurn(ctx context.Context, path string, waiting func()) (io.Closer, erro
 	}
 }
 
+// regular refuses a FIFO that somebody has put in the place of the file.
+func regular(lock *os.File) error {
+	info, err := lock.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file: remove it", lock.Name())
+	}
+	if err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	return nil
+}
+
 // openLock opens a file that all users share; the first one makes it. Linux lets nobody
 // open another user's file in a folder for all with O_CREATE. It follows no link.
 func openLock(path string) (*os.File, error) {
 	const mode = 0o666
 	for {
-		file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+		file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			return file, regular(file)
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return file, err
+			return nil, err
 		}
 		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if err == nil {

@@ -28,6 +28,11 @@ func TestLockFile(t *testing.T) {
 	if file, err := openLock(link); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("got %v, %v; want that a link is not followed", file, err)
 	}
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	must(t, syscall.Mkfifo(fifo, 0o666))
+	if file, err := openLock(fifo); err == nil {
+		t.Errorf("got %v; want that a FIFO is refused", file)
+	}
 }
 
 // rounds is a context that ends when it was asked so often.

@@ -6,11 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"assay/internal/file"
 
 	"golang.org/x/mod/modfile"
 )
@@ -37,7 +38,7 @@ func Moves(ctx context.Context, dir, ref string, modules []string) ([]Move, erro
 	if ref == "" || strings.HasPrefix(ref, "-") {
 		return nil, fmt.Errorf("%q is not a git revision", ref)
 	}
-	now, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	now, err := file.Read(filepath.Join(dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func requirements(name string, data []byte) (map[string]Requirement, error) {
 // Line is where go.mod of a folder requires a module; 0 where it does not, or
 // there is none.
 func Line(dir, module string) int {
-	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	data, err := file.Read(filepath.Join(dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return 0
 	}

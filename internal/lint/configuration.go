@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay/internal/facts"
+	"assay/internal/file"
 )
 
 // configured is a file with settings of libraries.
@@ -20,8 +22,12 @@ type configured struct {
 	lines    []string
 }
 
-// maxFile is the size above which a file is no configuration written by hand.
-const maxFile = 1 << 20
+// Above maxFile a file is no configuration written by hand, and above maxLock no list of
+// versions.
+const (
+	maxFile = 1 << 20
+	maxLock = 16 << 20
+)
 
 // Configurations checks the files below a folder that configure ActiveRecord,
 // Django or SQLAlchemy.
@@ -30,7 +36,7 @@ func Configurations(ctx context.Context, dir string, libraries *facts.Libraries)
 	if _, err := os.Stat(dir); err != nil {
 		return result, err
 	}
-	root := os.DirFS(dir)
+	root := tree(dir)
 	files, sources, err := findConfigured(ctx, root, &result)
 	if err != nil {
 		return result, err
@@ -54,10 +60,10 @@ var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages",
 // findConfigured reads the files that have settings of libraries, and returns
 // those in Python as they are. Files that it cannot read in full are noted in the
 // result.
-func findConfigured(ctx context.Context, root fs.FS, result *Result) ([]configured, []source, error) {
+func findConfigured(ctx context.Context, root tree, result *Result) ([]configured, []source, error) {
 	var all []configured
 	var python []source
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(string(root)), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil && name == "." || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -74,7 +80,10 @@ func findConfigured(ctx context.Context, root fs.FS, result *Result) ([]configur
 		if !entry.Type().IsRegular() || !isRails(name) && !strings.HasSuffix(name, ".py") {
 			return nil
 		}
-		data, err := readBounded(root, name)
+		if info, err := entry.Info(); err == nil && info.Size() > maxFile {
+			return nil
+		}
+		data, err := root.read(name, maxFile)
 		if err != nil {
 			result.Broken = append(result.Broken, err.Error())
 			return nil
@@ -132,13 +141,21 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 	return all, nil
 }
 
-// readBounded reads a file; nothing of one that is too large to be written by hand.
-func readBounded(root fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(root, name)
-	if err != nil || info.Size() > maxFile {
-		return nil, err
+// tree is the folder that was asked about.
+type tree string
+
+// read reads a regular file of at most limit bytes.
+func (t tree) read(name string, limit int64) ([]byte, error) {
+	return file.Read(filepath.Join(string(t), filepath.FromSlash(name)), limit)
+}
+
+// glob are the files of a folder below this one that a pattern matches.
+func (t tree) glob(dir, pattern string) []string {
+	files, _ := fs.Glob(os.DirFS(filepath.Join(string(t), filepath.FromSlash(dir))), pattern) // the patterns are well-formed
+	for i := range files {
+		files[i] = path.Join(dir, files[i])
 	}
-	return fs.ReadFile(root, name)
+	return files
 }
 
 // HasModule reports whether a folder belongs to a module or a workspace of Go.

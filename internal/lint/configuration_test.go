@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"assay/internal/facts"
@@ -129,6 +130,37 @@ func TestConfigurationsNotJudged(t *testing.T) {
 	}
 	if _, err := Configurations(t.Context(), filepath.Join(t.TempDir(), "none"), measured()); err == nil {
 		t.Error("a folder that does not exist is no error")
+	}
+}
+
+// A lock file is a regular file, or is refused at once: a device never ends, and a FIFO is
+// waited for.
+func TestLockFilesAreRegular(t *testing.T) {
+	rails := map[string]string{"config/database.yml": "test:\n  adapter: sqlite3\n  retries: 5\n"}
+	django := map[string]string{"settings.py": "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'OPTIONS': {'x': 1}}}\n"}
+	for lock, files := range map[string]map[string]string{"Gemfile.lock": rails, "requirements.txt": django, "requirements/base.txt": django, "poetry.lock": django,
+		"uv.lock": django, "pdm.lock": django, "Pipfile.lock": django} {
+		if lock != "Gemfile.lock" {
+			needPython(t)
+		}
+		for kind, place := range map[string]func(path string) error{
+			"FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+			"large": func(path string) error {
+				must(t, os.WriteFile(path, nil, 0o600))
+				return os.Truncate(path, 1<<40)
+			},
+		} {
+			dir := folder(t, files)
+			must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, lock)), 0o755))
+			must(t, place(filepath.Join(dir, lock)))
+			result, err := Configurations(t.Context(), dir, djangos())
+			if err != nil || len(result.Broken) != 2 || !slices.ContainsFunc(result.Broken, func(s string) bool {
+				return strings.Contains(s, lock+" is not") || strings.Contains(s, lock+" has more")
+			}) {
+				t.Errorf("%s, a %s: got %v, %q; want it named as refused", lock, kind, err, result.Broken)
+			}
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -13,7 +12,7 @@ import (
 )
 
 type configurationChecker struct {
-	root fs.FS
+	root tree
 	configured
 	libraries *facts.Libraries
 	result    *Result
@@ -25,6 +24,7 @@ func (c *configurationChecker) run() {
 			continue
 		}
 		release := locked(c.root, path.Dir(c.name), library)
+		c.result.Broken = append(c.result.Broken, release.refused...)
 		if release.version == "" {
 			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s has no version in %s beside the file or above it: its settings were not judged", c.name, library, lockNames(library)))
 			continue

@@ -2,15 +2,19 @@ package lint
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"assay/internal/facts"
 	"assay/internal/format"
@@ -177,6 +181,17 @@ func write(t *testing.T, name string) format.Format[Result] {
 	f, err := Formats("v1").Named(name)
 	must(t, err)
 	return f
+}
+
+// Source that is a FIFO or a device is refused before the go command reads it.
+func TestRunReadsRegularFilesOnly(t *testing.T) {
+	dir := module(t, "v1.54.0", "package app\n")
+	must(t, syscall.Mkfifo(filepath.Join(dir, "app", "x.go"), 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := Run(ctx, dir, []string{"./..."}, table(t)); err == nil || !strings.Contains(err.Error(), "x.go is not a regular file") {
+		t.Errorf("got %v, want x.go refused", err)
+	}
 }
 
 func TestFormats(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/file"
+
 	"golang.org/x/tools/go/packages"
 )
 
@@ -61,15 +63,19 @@ func (l *loader) packages(roots []*packages.Package) ([]*packages.Package, error
 	return all, nil
 }
 
+// maxSource is the size above which a file of Go is not read.
+const maxSource = 64 << 20
+
 // files parses a package. Files with wrong syntax are read as far as possible.
 func (l *loader) files(pkg *packages.Package) ([]*ast.File, error) {
 	var all []*ast.File
 	for _, name := range pkg.GoFiles {
 		if l.parsed[name] == nil {
-			f, err := parser.ParseFile(l.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if f == nil {
+			text, err := file.Read(name, maxSource)
+			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", name, err)
 			}
+			f, err := parser.ParseFile(l.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 			l.parsed[name], l.wrong[name] = f, err
 		}
 		all = append(all, l.parsed[name])

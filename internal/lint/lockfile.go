@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"maps"
 	"path"
@@ -16,7 +17,8 @@ import (
 // driver beneath it; empty where it names none.
 type release struct {
 	version, driver string
-	changed         string // what may change the library's adapter of SQLite
+	changed         string   // what may change the library's adapter of SQLite
+	refused         []string // why lock files were not read
 }
 
 // is reports whether facts are of this release: 2.0 is 2.0.0.
@@ -50,39 +52,45 @@ func lockNames(library string) string {
 
 // locked finds the release of a library in the lock file nearest to a folder, in
 // it or above it.
-func locked(root fs.FS, dir, library string) release {
+func locked(root tree, dir, library string) release {
+	var refused []string
 	for {
-		if r := lockedIn(root, dir, library); r.version != "" || dir == "." {
+		r := lockedIn(root, dir, library)
+		refused = append(refused, r.refused...)
+		if r.version != "" || dir == "." {
+			r.refused = refused
 			return r
 		}
 		dir = path.Dir(dir)
 	}
 }
 
-func lockedIn(root fs.FS, dir, library string) release {
+func lockedIn(root tree, dir, library string) release {
 	if library != facts.ActiveRecord {
-		return release{version: lockedPackage(root, dir, library)}
+		return lockedPackage(root, dir, library)
 	}
-	data, err := readBounded(root, path.Join(dir, "Gemfile.lock"))
-	if err != nil {
+	data, err := root.read(path.Join(dir, "Gemfile.lock"), maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
 		return release{}
 	}
+	if err != nil {
+		return release{refused: []string{err.Error()}}
+	}
 	gems := lockedGems(string(data))
-	return release{gems[facts.ActiveRecord], gems["sqlite3"], changedAdapter(root, dir, gems)}
+	return release{version: gems[facts.ActiveRecord], driver: gems["sqlite3"], changed: changedAdapter(root, dir, gems)}
 }
 
 // changedAdapter names a gem, or a file of the application, that may change what
 // ActiveRecord does with its configuration of SQLite; empty: there is none.
-func changedAdapter(root fs.FS, dir string, gems map[string]string) string {
+func changedAdapter(root tree, dir string, gems map[string]string) string {
 	for _, gem := range slices.Sorted(maps.Keys(gems)) {
 		if gem != "sqlite3" && strings.Contains(gem, "sqlite") || gem == "litestack" {
 			return "the gem " + gem
 		}
 	}
 	for _, pattern := range []string{"config/*.rb", "config/initializers/*.rb", "lib/*.rb", "lib/*/*.rb"} {
-		files, _ := fs.Glob(root, path.Join(dir, pattern)) // the patterns are well-formed
-		for _, file := range files {
-			data, err := readBounded(root, file)
+		for _, file := range root.glob(dir, pattern) {
+			data, err := root.read(file, maxFile)
 			if err == nil && bytes.Contains(data, []byte("SQLite3Adapter")) {
 				return file
 			}
@@ -111,13 +119,14 @@ func lockedGems(text string) map[string]string {
 
 // lockedPackage is the version of a package for Python that the files of a folder
 // name; empty where they name none, or several.
-func lockedPackage(root fs.FS, dir, name string) string {
+func lockedPackage(root tree, dir, name string) release {
+	var r release
 	found := map[string]bool{}
 	for _, pattern := range []string{"requirements*.txt", "requirements/*.txt", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"} {
-		files, _ := fs.Glob(root, path.Join(dir, pattern)) // the patterns are well-formed
-		for _, file := range files {
-			data, err := readBounded(root, file)
+		for _, file := range root.glob(dir, pattern) {
+			data, err := root.read(file, maxLock)
 			if err != nil {
+				r.refused = append(r.refused, err.Error())
 				continue
 			}
 			for _, version := range packageVersions(path.Base(file), string(data), name) {
@@ -125,13 +134,10 @@ func lockedPackage(root fs.FS, dir, name string) string {
 			}
 		}
 	}
-	if len(found) != 1 {
-		return ""
+	if len(found) == 1 {
+		r.version = slices.Collect(maps.Keys(found))[0]
 	}
-	for version := range found {
-		return version
-	}
-	return ""
+	return r
 }
 
 var (

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"assay/internal/facts"
+	"assay/internal/file"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/analysis"
@@ -164,6 +165,9 @@ func relative(dir, name string) string {
 
 // loadProgram asks the go command what packages are made of.
 func loadProgram(ctx context.Context, dir string, patterns []string) (*program, error) {
+	if err := file.CheckGo(dir); err != nil {
+		return nil, err
+	}
 	mode := packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedFiles
 	roots, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: mode, Tests: true}, patterns...)
 	if err != nil {
@@ -230,7 +234,7 @@ func (p *program) required(module string) string {
 		if root.Module == nil || root.Module.GoMod == "" {
 			continue
 		}
-		data, err := os.ReadFile(root.Module.GoMod)
+		data, err := file.Read(root.Module.GoMod, file.MaxModule)
 		if err != nil {
 			return ""
 		}

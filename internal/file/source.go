@@ -1,0 +1,135 @@
+package file
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// MaxModule is the size above which a go.mod or go.work is not read.
+const MaxModule = 4 << 20
+
+// goFiles are names, and goExtensions ends of names, of the files that the go command
+// reads in a folder. It waits for a FIFO, and reads a device to its end.
+var (
+	goFiles      = []string{"go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt"}
+	goExtensions = []string{".go", ".s", ".S", ".sx", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".f", ".F", ".for", ".f90", ".syso", ".swig", ".swigcxx"}
+)
+
+// CheckGo refuses a folder of Go source, and the local modules that it is built with,
+// where what the go command reads is not a regular file.
+func CheckGo(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	root := moduleRoot(dir)
+	if root == "" {
+		return nil
+	}
+	return (&goModules{}).check(root)
+}
+
+// moduleRoot is the folder, at dir or above it, whose go.work or go.mod the go command
+// reads; empty where there is none.
+func moduleRoot(dir string) string {
+	for _, name := range []string{"go.work", "go.mod"} {
+		for folder := dir; ; folder = filepath.Dir(folder) {
+			if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+				return folder
+			}
+			if folder == filepath.Dir(folder) {
+				break
+			}
+		}
+	}
+	return ""
+}
+
+// goModules are the folders of modules that were checked.
+type goModules struct{ seen []string }
+
+func (m *goModules) check(root string) error {
+	if slices.Contains(m.seen, root) {
+		return nil
+	}
+	m.seen = append(m.seen, root)
+	if err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		return checkGoEntry(root, name, entry, err)
+	}); err != nil {
+		return err
+	}
+	for _, path := range append(replaced(root), used(root)...) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, filepath.FromSlash(path))
+		}
+		if err := m.check(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkGoEntry(root, name string, entry fs.DirEntry, err error) error {
+	base := filepath.Base(name)
+	switch {
+	case err != nil:
+		return nil // the go command tells what it cannot read
+	case entry.IsDir() && name != root && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+		return fs.SkipDir
+	case entry.IsDir() || entry.Type().IsRegular() || !slices.Contains(goFiles, base) && !slices.Contains(goExtensions, filepath.Ext(base)):
+		return nil
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.IsDir() {
+		return nil // a link to nowhere, or to a folder
+	}
+	return isRegular(name, info)
+}
+
+// replaced are the folders by which a module replaces others.
+func replaced(root string) []string {
+	name := filepath.Join(root, "go.mod")
+	text, err := Read(name, MaxModule)
+	if err != nil {
+		return nil
+	}
+	mod, err := modfile.Parse(name, text, nil)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, r := range mod.Replace {
+		if r.New.Version == "" {
+			all = append(all, r.New.Path)
+		}
+	}
+	return all
+}
+
+// used are the folders of a workspace.
+func used(root string) []string {
+	name := filepath.Join(root, "go.work")
+	text, err := Read(name, MaxModule)
+	if err != nil {
+		return nil
+	}
+	work, err := modfile.ParseWork(name, text, nil)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, u := range work.Use {
+		all = append(all, u.Path)
+	}
+	for _, r := range work.Replace {
+		if r.New.Version == "" {
+			all = append(all, r.New.Path)
+		}
+	}
+	return all
+}

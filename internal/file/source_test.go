@@ -1,0 +1,72 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The go command waits for a FIFO and reads a device to its end: a folder with one is
+// refused before it runs.
+func TestCheckGo(t *testing.T) {
+	module := func(t *testing.T) string {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"app/go.mod":        "module example.test/app\n\ngo 1.26\n\nreplace example.test/lib => ../lib\n",
+			"app/a.go":          "package app\n",
+			"app/deep/b.go":     "package deep\n",
+			"app/testdata/x":    "",
+			"app/.git/x":        "",
+			"lib/go.mod":        "module example.test/lib\n\nreplace example.test/app => ../app\n",
+			"work/go.work":      "go 1.26\n\nuse ./one\n\nuse ../lib\n",
+			"work/one/go.mod":   "module example.test/one\n",
+			"outside/c.go":      "package c\n",
+			"outside/broken.go": "",
+		} {
+			path := filepath.Join(dir, name)
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			must(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		return dir
+	}
+	for _, c := range []struct {
+		from, odd string
+		refused   bool
+	}{
+		{"app", "app/x.go", true},
+		{"app/deep", "app/x.s", true},
+		{"app", "app/deep/x_test.go", true},
+		{"app", "app/go.mod", true},
+		{"app", "app/go.sum", true},
+		{"app", "app/vendor/modules.txt", true},
+		{"app", "lib/x.h", true},
+		{"work/one", "work/go.work", true},
+		{"work/one", "lib/deep/x.go", true},
+		{"app", "app/x.txt", false},
+		{"app", "app/control", false},
+		{"app", "app/testdata/x.go", false},
+		{"app", "app/.git/x.go", false},
+		{"app", "outside/x.go", false},
+		{"outside", "outside/x.go", false}, // it is no module: nothing is read
+	} {
+		for kind, place := range map[string]func(path string) error{
+			"FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+			"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+			"link":   func(path string) error { return os.Symlink("nowhere", path) },
+		} {
+			dir := module(t)
+			odd := filepath.Join(dir, c.odd)
+			must(t, os.MkdirAll(filepath.Dir(odd), 0o755))
+			must(t, os.RemoveAll(odd))
+			must(t, place(odd))
+			want := c.refused && (kind == "FIFO" || kind == "device")
+			err := CheckGo(filepath.Join(dir, c.from))
+			if (err != nil) != want || want && !strings.Contains(err.Error(), "is not a regular file") {
+				t.Errorf("%s from %s, a %s: got %v, want an error: %v", c.odd, c.from, kind, err, want)
+			}
+		}
+	}
+}
