@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"syscall"
