@@ -229,7 +229,7 @@ func TestSnapshotErrors(t *testing.T) {
 		"empty":             {file("empty", ""), "is empty"},
 		"foreign":           {file("foreign", strings.Repeat("text ", 100)), "is not a SQLite database, or an encrypted one"},
 		"short":             {file("short", "SQLite format 3\x00"), "is not a SQLite database"},
-		"folder":            {dir, "is a directory"},
+		"folder":            {dir, "is not a regular file"},
 		"log without index": {lost, "its write-ahead log has no index (-shm); open and close it once"},
 	}
 	for name, c := range cases {
