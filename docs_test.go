@@ -127,18 +127,6 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-func TestGuideNamesEveryCommand(t *testing.T) {
-	guide := documents(t)["docs/guide.md"]
-	_, help, _ := strings.Cut(newBench(t).run(t, "bin/assay help", command{}), "Available Commands:\n")
-	help, _, _ = strings.Cut(help, "\n\n")
-	for line := range strings.Lines(help) {
-		name := strings.Fields(line)[0]
-		if name != "help" && name != "completion" && !strings.Contains(guide, "`assay "+name) {
-			t.Errorf("docs/guide.md does not name assay %s", name)
-		}
-	}
-}
-
 // Versions and defaults of drivers are in a table that a new version makes wrong.
 func TestFairnessHasTheDriversOfToday(t *testing.T) {
 	table := documents(t)["docs/fairness.md"]
@@ -293,29 +281,6 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 	wantNamed(t, words)
 }
 
-// Every metric has its row in the table of metrics, with its unit.
-func TestDocumentedMetrics(t *testing.T) {
-	text, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(text), "\n## Metrics\n")
-	if section, _, _ = strings.Cut(section, "\n## "); !found {
-		t.Fatal("docs/architecture.md has no section Metrics")
-	}
-	units := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]+`) \\| ([^|]+) \\|").FindAllStringSubmatch(section, -1) {
-		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
-			units[name[1]] = strings.Split(row[2], ", ")
-		}
-	}
-	for _, m := range assay.Metrics {
-		if !slices.Contains(units[m.Name], m.Unit) {
-			t.Errorf("the table of metrics gives `%s` the units %q, want %q in it", m.Name, units[m.Name], m.Unit)
-		}
-	}
-}
-
 func TestDocumentsNameEveryVariableOfTheEnvironment(t *testing.T) {
 	var names []string
 	for _, s := range sources(t) {
@@ -393,61 +358,6 @@ func anchors(text string) []string {
 		all = append(all, strings.ReplaceAll(plain, " ", "-"))
 	}
 	return all
-}
-
-// The document has the folders that exist; the table of the test may be ahead.
-func TestArchitectureHasTheImportTable(t *testing.T) {
-	_, table, found := strings.Cut(documents(t)["docs/architecture.md"], "| folder | may import |\n| --- | --- |\n")
-	if !found {
-		t.Fatal("docs/architecture.md has no import table")
-	}
-	table, _, _ = strings.Cut(table, "\n\n")
-	got := map[string]string{}
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		got[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[2])
-	}
-	for from, allowed := range imports {
-		want := strings.Join(slices.DeleteFunc(slices.Clone(allowed), missing), ", ")
-		text, listed := got[from]
-		switch {
-		case listed == missing(from):
-			t.Errorf("docs/architecture.md: folder %s is there: %v, is in the import table: %v", from, !missing(from), listed)
-		case listed && text != want:
-			t.Errorf("docs/architecture.md: %s may import %q, imports_test.go says %q", from, text, want)
-		}
-		delete(got, from)
-	}
-	for from := range got {
-		t.Errorf("docs/architecture.md has folder %s, which imports_test.go does not have", from)
-	}
-}
-
-// The diagram's arrows are imports that the table allows, every room of a run is
-// in it, and the files that readers are sent to exist.
-func TestArchitectureShowsTheFlow(t *testing.T) {
-	text := documents(t)["docs/architecture.md"]
-	arrows := regexp.MustCompile(`(?m)^  (\w+) --> (\w+)$`).FindAllStringSubmatch(strings.Join(fenced(text, "mermaid"), ""), -1)
-	if len(arrows) < 15 {
-		t.Errorf("the diagram has %d arrows, want the flow of a run", len(arrows))
-	}
-	for _, arrow := range arrows {
-		if !slices.Contains(imports[arrow[1]], arrow[2]) {
-			t.Errorf("the diagram has %s --> %s, and the import table allows %s only %v", arrow[1], arrow[2], arrow[1], imports[arrow[1]])
-		}
-	}
-	for _, match := range regexp.MustCompile("`([a-z/]+\\.go|internal/[a-z/]+)`").FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(match[1]); err != nil {
-			t.Errorf("docs/architecture.md sends readers to %s: %v", match[1], err)
-		}
-	}
-}
-
-// missing reports whether a folder of the import table does not exist yet.
-func missing(folder string) bool {
-	_, public := os.Stat(folder)
-	_, inside := os.Stat(filepath.Join("internal", folder))
-	return public != nil && inside != nil && folder != "root"
 }
 
 // Documents are for every machine: no absolute path but those of the kernel

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"assay/internal/emit"
 	"assay/internal/report"
 )
@@ -36,41 +33,6 @@ func row(t *testing.T, page, beginning string) string {
 	}
 	t.Fatalf("no row begins with %q", beginning)
 	return ""
-}
-
-// Every flag that help shows is in some document, as --NAME or by its letter.
-func TestDocumentsNameEveryFlag(t *testing.T) {
-	var all strings.Builder
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
-	for _, page := range pages {
-		all.WriteString(document(t, filepath.Base(page)))
-	}
-	flags := 0
-	var look func(*cobra.Command)
-	look = func(c *cobra.Command) {
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			flags++
-			pattern := `--` + f.Name + `\b`
-			if f.Shorthand != "" {
-				pattern += `|[ ` + "`" + `]-` + f.Shorthand + ` `
-			}
-			if !regexp.MustCompile(pattern).MatchString(all.String()) {
-				t.Errorf("no document names --%s of %s", f.Name, c.CommandPath())
-			}
-		})
-		for _, sub := range c.Commands() {
-			if !sub.Hidden {
-				look(sub)
-			}
-		}
-	}
-	look(newRoot(newApp(os.Stdout, os.Stderr)))
-	if flags < 80 {
-		t.Errorf("found %d flags, want all", flags)
-	}
 }
 
 // The guide's tables have what the code has, and nothing else.

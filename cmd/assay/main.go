@@ -229,6 +229,7 @@ func newRoot(a *app) *cobra.Command {
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
 		a.footprintCommand())
 	root.AddCommand(a.loadProcesses()...)
+	groupCommands(root)
 	checkTopics(root)
 	return root
 }
