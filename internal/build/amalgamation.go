@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"assay/kit/sqlite"
 )
 
 // amalgamation is SQLite as one C file, in a module that Go has fetched and
@@ -69,6 +72,24 @@ func (d download) amalgamation() (amalgamation, error) {
 		return amalgamation{}, fmt.Errorf("%s does not define SQLITE_VERSION", a.header)
 	}
 	return a, nil
+}
+
+// knownOptions refuses compile options of which the source has no name.
+func knownOptions(a amalgamation, options []string) error {
+	if len(options) == 0 {
+		return nil
+	}
+	text, err := os.ReadFile(a.source)
+	if err != nil {
+		return err
+	}
+	for _, option := range sqlite.CompileOptions(options) {
+		name, _, _ := strings.Cut(option, "=")
+		if !regexp.MustCompile(`\bSQLITE_` + name + `\b`).Match(text) {
+			return &SpecError{fmt.Errorf("SQLite %s of %s has no compile option %s: correct its name, or leave it out", a.version, a.module, name)}
+		}
+	}
+	return nil
 }
 
 func findAmalgamation(root string) (source, header string, err error) {

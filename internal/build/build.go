@@ -89,8 +89,8 @@ func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 }
 
 // Check reports what is wrong with a spec as far as that takes no compiler, such as a
-// version that nobody published. It fetches what a build needs to know, and says nothing
-// of workers in C and of scripts, whose builds find that out.
+// version that nobody published or a compile option that SQLite does not have. It fetches
+// what a build needs to know, and says nothing of scripts, whose builds find that out.
 func (b *Builder) Check(ctx context.Context, spec Spec) error {
 	if err := b.check(ctx, spec); err != nil {
 		return b.failed(spec, err)
@@ -105,11 +105,19 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 		return err
 	case d.Prebuilt:
 		return asItIs(d, spec)
-	case d.C || d.Script:
+	case d.Script && versionPattern.MatchString(spec.Version):
+		return b.Source.notWithCgo(ctx, spec.Version)
+	case d.Script:
 		return nil
+	case d.C:
+		j, err := b.newCJob(ctx, d, spec)
+		if err != nil {
+			return err
+		}
+		return knownOptions(j.sqlite, spec.Options)
 	}
 	j, err := b.newJob(ctx, d, spec)
-	if err != nil || intact(j.program) {
+	if err != nil || intact(j.program) && len(j.options) == 0 {
 		return err
 	}
 	return j.check(ctx)

@@ -73,7 +73,7 @@ func (j *job) build(ctx context.Context) error {
 
 // check does what takes no compiler: it finds out whether the version exists.
 func (j *job) check(ctx context.Context) error {
-	return j.do(ctx, (*compilation).get, (*compilation).checkCgo)
+	return j.do(ctx, (*compilation).get, (*compilation).checkCgo, (*compilation).checkOptions)
 }
 
 // do takes steps of a compilation in a temporary folder below the cache.
@@ -184,6 +184,26 @@ func (c *compilation) checkCgo(ctx context.Context) error {
 			c.driver.Name, c.driver.Name, c.source.cgoDrivers(ctx))}
 	}
 	return nil
+}
+
+// checkOptions refuses compile options of which the driver's SQLite has no name.
+func (c *compilation) checkOptions(ctx context.Context) error {
+	if len(c.options) == 0 {
+		return nil
+	}
+	found := download{Path: c.driver.Module, Dir: c.checkout.Dir}
+	if found.Dir == "" {
+		out, err := c.run(ctx, "list", "-m", "-f", "{{.Version}}\n{{.Dir}}", c.driver.Module)
+		if err != nil {
+			return err
+		}
+		found.Version, found.Dir, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	}
+	sqlite, err := found.amalgamation()
+	if err != nil {
+		return nil //nolint:nilerr // the C of this driver is no amalgamation: its build says what it lists
+	}
+	return knownOptions(sqlite, c.options)
 }
 
 // cgoPackages returns the driver's packages, of those that the worker imports,

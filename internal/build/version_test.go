@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -174,4 +175,19 @@ func TestCgoDriverWithoutCgo(t *testing.T) {
 	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v1.3.0"})
 	checkError(t, err, "package example.test/db is written with cgo, and cgo is off; "+cgoHint)
 	mustBuild(t, b, Spec{Name: "db", Version: "v1.1.0"})
+}
+
+// A compile option of which the source has no name is misspelt, and nothing need be compiled
+// to see that.
+func TestKnownOptions(t *testing.T) {
+	a := amalgamation{module: "db@v1.0.0", version: "3.50.0", source: filepath.Join(t.TempDir(), "sqlite3.c")}
+	if err := os.WriteFile(a.source, []byte("#ifdef SQLITE_ENABLE_FTS5\n#if SQLITE_DQS\n#define SQLITE_DQSX\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for option, want := range map[string]string{"ENABLE_FTS5": "", "DQS=0": "", "ENABLE_FST5": "has no compile option ENABLE_FST5", "DQ=0": "has no compile option DQ", "ENABLE_FTS": "has no compile option ENABLE_FTS"} {
+		err := knownOptions(a, []string{option})
+		if want == "" && err != nil || want != "" && (!errors.As(err, new(*SpecError)) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", option, err, want)
+		}
+	}
 }

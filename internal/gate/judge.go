@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/internal/analysis"
@@ -125,9 +124,9 @@ func newCell(line analysis.VersusLine, rules Rules) Cell {
 		c.ended(head)
 		return c
 	}
-	c.queryPlan(base.QueryPlan, head.QueryPlan)
 	c.durability(base, head)
 	c.compare(line, rules)
+	c.queryPlan(base.QueryPlan, head.QueryPlan)
 	if len(c.Suspicions) > 0 {
 		c.State, c.Reason = Regressed, ""
 	}
@@ -266,9 +265,4 @@ func gather(values map[string][]string, cell map[string]string) {
 			values[name] = append(values[name], value)
 		}
 	}
-}
-
-// flat makes one line of a query plan.
-func flat(plan string) string {
-	return wording.Clean(strings.Join(strings.FieldsFunc(plan, func(r rune) bool { return r == '\n' }), "; "))
 }

@@ -1,15 +1,19 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"assay/internal/queryplan"
+	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // access is how a query plan reaches its rows.
 type access struct {
 	indexes   []string // by name; a primary key by its table's
+	repeated  int      // scans from end to end for each row of an outer loop or query
 	scans     int      // of tables or indexes from end to end
 	tables    int      // scans of whole tables, without an index
 	automatic int      // indexes that are made for one query
@@ -22,6 +26,9 @@ func accessOf(plan string) access {
 		if step.Scan {
 			a.scans++
 		}
+		if step.Scan && step.Repeated {
+			a.repeated++
+		}
 		switch {
 		case step.Automatic:
 			a.automatic++
@@ -32,6 +39,15 @@ func accessOf(plan string) access {
 		}
 	}
 	return a
+}
+
+// worse reports whether a plan reads more than the one before. A scan for each row of an
+// outer loop outweighs all that happens once, such as making an index.
+func (a access) worse(before access) bool {
+	if repeated := cmp.Compare(a.repeated, before.repeated); repeated != 0 {
+		return repeated > 0
+	}
+	return a.scans > before.scans || a.tables > before.tables || a.automatic > before.automatic
 }
 
 // without are the elements of a that b does not have as often.
@@ -48,17 +64,53 @@ func without(a, b []string) []string {
 	return missing
 }
 
-// queryPlan compares how the rows are reached. A plan that scans more tables or
-// indexes, scans a table instead of an index, or makes more indexes for one query
-// is worse. Any other change is said and fails nothing: the figures show what it
-// is worth. So a plan may need fewer indexes, such as one for all terms of an OR.
+// difference is what two plans do not share; where only the order of their lines differs,
+// the lines that have moved.
+func difference(base, head string) string {
+	was, is := planLines(base), planLines(head)
+	gone, added := without(was, is), without(is, was)
+	if len(gone)+len(added) == 0 {
+		for len(was) > 0 && was[0] == is[0] {
+			was, is = was[1:], is[1:]
+		}
+		for len(was) > 0 && was[len(was)-1] == is[len(is)-1] {
+			was, is = was[:len(was)-1], is[:len(is)-1]
+		}
+		gone, added = was, is
+	}
+	return joined(gone) + " -> " + joined(added)
+}
+
+func planLines(plan string) []string {
+	var lines []string
+	for line := range strings.Lines(plan) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func joined(lines []string) string {
+	if len(lines) == 0 {
+		return "nothing"
+	}
+	return wording.Clean(strings.Join(lines, "; "))
+}
+
+// queryPlan compares how the rows are reached. A plan that reads more is worse, unless the
+// figures show the opposite. Any other change is said and fails nothing: the figures show
+// what it is worth. So a plan may need fewer indexes, such as one for all terms of an OR.
 func (c *Cell) queryPlan(base, head string) {
-	if base == head {
+	if slices.Equal(planLines(base), planLines(head)) {
 		return
 	}
 	was, is := accessOf(base), accessOf(head)
-	change := flat(base) + " -> " + flat(head)
-	if is.scans <= was.scans && is.tables <= was.tables && is.automatic <= was.automatic {
+	change := difference(base, head)
+	if c.Cost.N > 0 {
+		change += "; time of the head / time of the base: " + wording.Times(c.Cost)
+	}
+	if !is.worse(was) || faster(c.Cost) {
 		c.Notes = append(c.Notes, "the query plan changed: "+change)
 		return
 	}
@@ -67,4 +119,13 @@ func (c *Cell) queryPlan(base, head string) {
 		return
 	}
 	c.suspect(QueryPlan, "the query plan is worse: %s", change)
+}
+
+// faster reports whether a cost shows that the head takes less time. Half the time is
+// enough where launches are too few for an interval.
+func faster(cost stat.Interval) bool {
+	if cost.Known() {
+		return cost.High < 1
+	}
+	return cost.N > 0 && cost.Center < 0.5
 }

@@ -67,7 +67,7 @@ func (r *Report) word(u *Upgrade) string {
 	case regressions+open == 0 && u.NotMeasured != "":
 		return "NOT MEASURED"
 	case regressions+open == 0:
-		return "PASS"
+		return "PASS" + u.couldSee(r.Rules)
 	case regressions == 0 && u.NotMeasured != "":
 		return "FAIL, not measured"
 	case regressions == 0 && !r.Rules.FailUndecided:
@@ -79,6 +79,44 @@ func (r *Report) word(u *Upgrade) string {
 	default:
 		return fmt.Sprintf("FAIL, %s, %d undecided", wording.Plural(regressions, "regression"), open)
 	}
+}
+
+// couldSee is what a pass was able to find: how many cells are undecided, and which slowdowns
+// the intervals would have shown. Empty where all were decided.
+func (u *Upgrade) couldSee(rules Rules) string {
+	cells := u.Cells()
+	undecided := 0
+	for _, c := range cells {
+		if c.State == Undecided {
+			undecided++
+		}
+	}
+	if undecided == 0 {
+		return ""
+	}
+	text := fmt.Sprintf(", %d of %d undecided: this budget sees ", undecided, len(cells))
+	seen := u.visible(rules)
+	if len(seen) == 0 {
+		return text + "no slowdown"
+	}
+	half, all := percent(seen[(len(seen)-1)/2]), percent(seen[len(seen)-1])
+	if half == all {
+		return text + "slowdowns of " + all
+	}
+	return text + "slowdowns of " + half + " in half of the compared cells, of " + all + " in all"
+}
+
+// visible are the slowdowns, as fractions, that the intervals of the cells would have shown,
+// the smallest first. They have to be above what is allowed as well.
+func (u *Upgrade) visible(rules Rules) []float64 {
+	var all []float64
+	for _, c := range u.Cells() {
+		if c.Cost.Known() && c.Cost.Low > 0 {
+			all = append(all, max(rules.MaxSlowdown, c.Cost.Center/c.Cost.Low-1))
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // regressions counts what regressed, as counts does: a cell with several findings is one.

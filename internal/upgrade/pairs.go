@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,8 @@ func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 	case m.request.Driver == "" && isFolder(m.request.Head):
 		return nil, lab.AsInputError(fmt.Errorf("--head %s is a folder: name its driver with --driver", m.request.Head))
 	case m.request.Driver == "":
-		return []pair{{base: m.request.Base, head: m.request.Head}}, nil
+		one := pair{base: m.request.Base, head: m.request.Head}
+		return []pair{one}, one.differs()
 	}
 	one := pair{driver: m.request.Driver}
 	if one.base, err = m.side(ctx, drivers[0], m.request.Base); err != nil {
@@ -55,7 +57,19 @@ func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 		return nil, err
 	}
 	one.place(m.request.Dir, drivers[0].Module)
-	return []pair{one}, nil
+	return []pair{one}, one.differs()
+}
+
+// differs refuses a pair of the same build before any is made.
+func (p pair) differs() error {
+	if p.base != p.head {
+		return nil
+	}
+	return sameProgram(p.base, p.head)
+}
+
+func sameProgram(base, head string) error {
+	return lab.AsInputError(fmt.Errorf("%s and %s are the same program", base, head), "assay noise measures equal things")
 }
 
 // place notes where go.mod requires a driver.
@@ -69,8 +83,19 @@ func isFolder(name string) bool {
 	return name == "." || name == ".." || strings.ContainsAny(name, `/\`)
 }
 
+// noModule refuses the versions of a driver whose worker pins what it is made of.
+func noModule(d build.Driver) error {
+	return lab.AsInputError(fmt.Errorf("driver %s is no Go module: gate compares versions of Go modules only", d.Name), "assay drivers lists the drivers that have a version")
+}
+
+// versionLike is what a user writes for a version.
+var versionLike = regexp.MustCompile(`^v?[0-9]+(\.|$)`)
+
 // side is the build of a driver that a version or the folder of a checkout names.
 func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (string, error) {
+	if !required(d) && versionLike.MatchString(name) {
+		return "", noModule(d)
+	}
 	if !isFolder(name) {
 		spec := assay.DriverName{Name: d.Name, Version: name}.String()
 		_, err := build.ParseSpec(spec)
@@ -100,7 +125,7 @@ func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script 
 // revision.
 func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
 	if m.request.Driver != "" && !required(drivers[0]) {
-		return nil, lab.AsInputError(fmt.Errorf("driver %s is not a Go module, so no go.mod requires it", m.request.Driver), "name both versions with --base and --head")
+		return nil, noModule(drivers[0])
 	}
 	if m.request.Driver != "" && gate.Line(m.request.Dir, drivers[0].Module) == 0 {
 		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),

@@ -113,3 +113,23 @@ func TestRequired(t *testing.T) {
 		}
 	}
 }
+
+// What gate cannot compare it refuses before it builds anything, with one reason.
+func TestRefusedPairs(t *testing.T) {
+	l := &lab.Lab{Source: build.Source{Dir: "../.."}}
+	for name, c := range map[string]struct {
+		request Request
+		want    string
+	}{
+		"the same version":       {Request{Driver: "mattn", Base: "v1.14.30", Head: "v1.14.30"}, "mattn@v1.14.30 and mattn@v1.14.30 are the same program"},
+		"the same driver":        {Request{Base: "mattn", Head: "mattn"}, "mattn and mattn are the same program"},
+		"versions of a script":   {Request{Driver: "sqlalchemy", Base: "2.0.40", Head: "2.0.41"}, "driver sqlalchemy is no Go module: gate compares versions of Go modules only"},
+		"a revision of a script": {Request{Driver: "better-sqlite3", Revision: "HEAD"}, "driver better-sqlite3 is no Go module: gate compares versions of Go modules only"},
+		"versions of C":          {Request{Driver: "sqlite-c", Base: "v3.49.0", Head: "v3.50.0"}, "driver sqlite-c is no Go module: gate compares versions of Go modules only"},
+	} {
+		_, err := New(t.Context(), l, c.request)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}

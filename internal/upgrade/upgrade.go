@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -120,7 +119,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate
 	case err != nil:
 		return err
 	case base.Digest == head.Digest:
-		return lab.AsInputError(fmt.Errorf("%s and %s are the same program", p.base, p.head), "assay noise measures equal things")
+		return sameProgram(p.base, p.head)
 	}
 	if assay.ParseDriverName(p.base).Name == assay.ParseDriverName(p.head).Name { // another driver spells its settings otherwise
 		for _, name := range []string{p.base, p.head} {
