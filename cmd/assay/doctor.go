@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"assay/internal/dataset"
 	"assay/internal/doctor"
@@ -36,12 +37,17 @@ type examined struct {
 	asked    []doctor.Asked    // parameters of its DSN
 }
 
+// wrong reports whether something is, beside what could not be checked.
+func (e examined) wrong() bool {
+	return slices.ContainsFunc(e.found, func(f doctor.Finding) bool { return f.Problem != doctor.NotChecked })
+}
+
 var doctorFormats = format.List[examined]{
 	{Name: "text", Write: func(out io.Writer, e examined) error {
 		for i, f := range e.found {
 			fmt.Fprintf(out, "%d. %s: %s\n   %s\n   fix: %s\n", i+1, f.Problem, f.Says, f.Evidence, f.Fix)
 		}
-		if len(e.found) == 0 {
+		if !e.wrong() {
 			fmt.Fprintf(out, "%s: nothing found\n", e.path)
 		}
 		return e.printSettings(out)
@@ -123,10 +129,11 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		return err
 	}
 	a.progress.close()
-	if err := flags.write(a.stdout, examined{path, found, options.Settings, options.Asked}); err != nil {
+	result := examined{path, found, options.Settings, options.Asked}
+	if err := flags.write(a.stdout, result); err != nil {
 		return err
 	}
-	if len(found) > 0 {
+	if result.wrong() {
 		return &exitError{status: statusFailed}
 	}
 	return nil

@@ -266,9 +266,9 @@ func checkApplied(path string, settings map[string]string) error {
 }
 
 func checkIntegrity(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
-	found, err := ask(ctx, conn, "PRAGMA integrity_check(1)")
-	if err == nil && found != "ok" {
-		err = errors.New(found)
+	found, err := CheckIntegrity(ctx, conn, 1)
+	if err == nil && len(found.Damage) > 0 {
+		err = errors.New(found.Damage[0])
 	}
 	if err != nil && ds.File != "" {
 		return fmt.Errorf("%s is damaged or cannot be checked: %w", ds.File, err)

@@ -15,6 +15,7 @@ import (
 	driver "modernc.org/sqlite" // with the name sqlite
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"assay/internal/dataset"
 	"assay/internal/file"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
@@ -30,8 +31,12 @@ type Finding struct {
 
 // The problems, the most important one first: lost data, then lost commits,
 // then failures under load, then speed, then space.
-var order = []string{"corrupt", "foreign-key-violations", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
-	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency"}
+var order = []string{"corrupt", "foreign-key-violations", "foreign-key-parent", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
+	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency", NotChecked}
+
+// NotChecked is the problem of what could not be examined: nothing is known to be wrong
+// with it.
+const NotChecked = "not-checked"
 
 // Options say what to look at.
 type Options struct {
@@ -69,9 +74,10 @@ func (e *InputError) Unwrap() error { return e.Err }
 // patient is what an examination works with.
 type patient struct {
 	Options
-	db     *sql.DB // the copy
-	tables []table
-	found  []Finding
+	db      *sql.DB // the copy
+	version string  // of the SQLite that plans queries here
+	tables  []table
+	found   []Finding
 }
 
 type table struct {
@@ -84,9 +90,9 @@ type index struct {
 	name    string
 	columns []string
 	unique  bool
-	made    bool // by CREATE INDEX
-	partial bool
-	spare   bool // another one makes it superfluous
+	made    bool   // by CREATE INDEX
+	partial string // its WHERE; empty: it holds all rows
+	spare   bool   // another one makes it superfluous
 }
 
 // Examine returns what is wrong, the most important finding first.
@@ -128,6 +134,9 @@ func (p *patient) examine(ctx context.Context) error {
 	whole, err := p.integrity(ctx)
 	if err != nil || !whole {
 		return err // nothing else can be told of a damaged file
+	}
+	if err := p.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&p.version); err != nil {
+		return err
 	}
 	for _, step := range []func(context.Context) error{p.schema, p.foreignKeys, p.journal, p.pages, p.statistics, p.duplicates, p.queries} {
 		if err := step(ctx); err != nil {
@@ -173,26 +182,31 @@ func (p *patient) file() string {
 	return shell(p.Path)
 }
 
-// integrity looks at the structure. A file so damaged that it cannot even be
-// read is damaged, too.
+// skip names what could not be examined because of what only the application has. Any other
+// error is one.
+func (p *patient) skip(what string, err error) error {
+	if err == nil || !dataset.NeedsApplication(err) {
+		return err
+	}
+	p.add(NotChecked, what+" was not checked", dataset.Refusal(err), "check it where that is there: in the application")
+	return nil
+}
+
+// integrity looks at the structure.
 func (p *patient) integrity(ctx context.Context) (bool, error) {
-	rows, err := p.texts(ctx, "PRAGMA integrity_check(5)")
-	if ctx.Err() != nil {
-		return false, ctx.Err()
+	found, err := dataset.CheckIntegrity(ctx, p.db, 5)
+	if err != nil {
+		return false, err
 	}
-	if err == nil && len(rows) == 1 && rows[0][0] == "ok" {
-		return true, nil
+	if len(found.Damage) > 0 {
+		p.corrupt("PRAGMA integrity_check: " + strings.Join(found.Damage, "; "))
+		return false, nil
 	}
-	evidence := fmt.Sprint(err)
-	if err == nil {
-		var lines []string
-		for _, row := range rows {
-			lines = append(lines, strings.Join(strings.Fields(row[0]), " "))
-		}
-		evidence = strings.Join(lines, "; ")
+	for _, u := range found.Unchecked {
+		p.add(NotChecked, "the structure of "+u.Table+" was not checked in full: it needs what only the application has", u.Why,
+			"PRAGMA integrity_check("+quote(u.Table)+") in the application")
 	}
-	p.corrupt("PRAGMA integrity_check: " + evidence)
-	return false, nil
+	return true, nil
 }
 
 // Damaged reports whether SQLite refused to read a file because of what is in it.

@@ -151,8 +151,13 @@ func TestPlantedProblems(t *testing.T) {
 		{"corrupt", "post_author_day", damaged, nothing},
 		{"corrupt", "disk image is malformed", truncated, nothing},
 		{"foreign-key-violations", "1 rows of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
+		{"foreign-key-parent", "q(b) refers to p(id), which no PRIMARY KEY and no UNIQUE index keeps unique", with("CREATE TABLE p (id INT)", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
+		{"foreign-key-parent", "q(b) refers to p(id), which no", with("CREATE TABLE p (id INT)", "CREATE UNIQUE INDEX p_id ON p(id) WHERE id > 0", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
+		{"foreign-key-parent", "q(b) refers to gone, which is not there", with("CREATE TABLE q (b REFERENCES gone)", "INSERT INTO q VALUES (1)"), nothing},
+		{"foreign-key-parent", "q(b) refers to v, which is no table", with("CREATE VIEW v AS SELECT 1 AS id", "CREATE TABLE q (b REFERENCES v(id))"), nothing},
+		{"foreign-key-parent", "q(b) refers to the primary key of p, which has 2 columns", with("CREATE TABLE p (x, y, PRIMARY KEY (x, y))", "CREATE TABLE q (b REFERENCES p)"), nothing},
 		{"disk", "tmpfs", with(), func(o *Options) { o.Disk = func(string) string { return "tmpfs keeps its files in memory" } }},
-		{"wal-size", "the log has", nil, nothing},
+		{"wal-size", "a checkpoint begins at 4.1 MB (wal_autocheckpoint = 1000)", nil, nothing},
 		{"journal-mode", "not in WAL", with("PRAGMA journal_mode = DELETE"), nothing},
 		{"scan", "SCAN p (5000 rows)", with(), func(o *Options) { o.Queries = append(o.Queries, "SELECT id FROM post AS p WHERE p.title = ?") }},
 		{"foreign-key-index", "post has 5000 rows and no index that begins with author", with("DROP INDEX post_author_day", "ANALYZE"), func(o *Options) { o.Queries = nil }},
@@ -191,6 +196,104 @@ func TestPlantedProblems(t *testing.T) {
 				t.Errorf("got %+v, want %s alone, with %q", found, c.problem, c.evidence)
 			}
 		})
+	}
+}
+
+// What only the application has is named, and everything else is examined.
+func TestNeedsApplication(t *testing.T) {
+	const planted = "SELECT id FROM post WHERE title = ?" // a scan
+	schema := func(was, is string) []string {
+		return []string{"PRAGMA writable_schema = 1", "UPDATE sqlite_schema SET sql = replace(sql, '" + was + "', '" + is + "')", "PRAGMA writable_schema = 0"}
+	}
+	for name, c := range map[string]struct {
+		make  []string
+		query string
+		want  []string // says and evidence of what was not checked
+	}{
+		"collation of an index":  {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a COLLATE NOCASE)"}, schema("NOCASE", "unicase")...), "", []string{"the structure of own was", "no such collation sequence: unicase"}},
+		"collation of a column":  {append([]string{"CREATE TABLE own (a TEXT COLLATE NOCASE UNIQUE)"}, schema("NOCASE", "unicase")...), "SELECT 1 FROM own WHERE a = ?", []string{"the structure of own was", "no such collation sequence: unicase", "the query SELECT 1 FROM own"}},
+		"function of an index":   {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(lower(a))"}, schema("lower", "fold")...), "", []string{"the structure of own was", "fold()"}},
+		"function of WHERE":      {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a) WHERE lower(a) > 1"}, schema("lower", "fold")...), "", []string{"the structure of own was", "fold()"}},
+		"generated column":       {append([]string{"CREATE TABLE own (a TEXT, b AS (lower(a)))"}, schema("lower", "fold")...), "SELECT b FROM own", []string{"the query SELECT b FROM own", "fold()"}},
+		"tokenizer":              {append([]string{"CREATE VIRTUAL TABLE own USING fts5(a, tokenize=porter)", "INSERT INTO own VALUES ('running')"}, schema("porter", "snowball")...), "", []string{"the structure of own was", "snowball"}},
+		"trigger of a query":     {append([]string{"CREATE TABLE own (a TEXT)", "CREATE TRIGGER own_t AFTER INSERT ON own BEGIN SELECT lower(new.a); END"}, schema("lower", "fold")...), "INSERT INTO own VALUES (?)", []string{"the query INSERT INTO own", "fold"}},
+		"view of a query":        {append([]string{"CREATE VIEW own AS SELECT lower(title) AS a FROM post"}, schema("lower", "fold")...), "SELECT a FROM own", []string{"the query SELECT a FROM own", "fold"}},
+		"a query with a mistake": {nil, "SELECT x FROM nowhere", []string{"the query SELECT x", "no such table: nowhere"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := database(t, slices.Concat(healthy, []string{"PRAGMA journal_mode = DELETE"}, c.make)...)
+			found := examine(t, path, func(o *Options) {
+				o.Queries = []string{planted}
+				if c.query != "" {
+					o.Queries = append(o.Queries, c.query)
+				}
+			})
+			var problems []string
+			skipped := ""
+			for _, f := range found {
+				problems = append(problems, f.Problem)
+				if f.Problem == NotChecked {
+					skipped += f.Says + ": " + f.Evidence + "\n"
+				}
+			}
+			if slices.Contains(problems, "corrupt") || !slices.Contains(problems, "journal-mode") || !slices.Contains(problems, "scan") {
+				t.Errorf("got %q, want all that is wrong with the rest of the file, and no damage", problems)
+			}
+			if c.query != "" && slices.Contains(problems, "unused-index") {
+				t.Errorf("got %q: a query that was not checked may use the index", problems)
+			}
+			for _, text := range c.want {
+				if !strings.Contains(skipped, text) {
+					t.Errorf("got %q as not checked, want %q in it", skipped, text)
+				}
+			}
+		})
+	}
+}
+
+// Damage beside what cannot be checked is damage.
+func TestDamageBesideUnchecked(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a COLLATE NOCASE)", "PRAGMA writable_schema = 1",
+		"UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'unicase')", "UPDATE sqlite_schema SET sql = 'CREATE INDEX post_author_day ON post(day, author)' WHERE name = 'post_author_day'"})...)
+	if found := examine(t, path); len(found) == 0 || found[0].Problem != "corrupt" || !strings.Contains(found[0].Evidence, "post_author_day") {
+		t.Errorf("got %+v, want the damage of post_author_day", found)
+	}
+}
+
+// A log is judged by where checkpoints begin, and not by the size of the file beside it.
+func TestLogSize(t *testing.T) {
+	const page = 4096
+	for _, c := range []struct {
+		pages string // wal_autocheckpoint; empty: not known
+		bytes int64
+		large bool
+	}{
+		{"", 4 << 20, false}, {"", 16 << 20, false}, {"", 183e6, true}, {"", 1_700e6, true},
+		{"100000", 183e6, false}, {"100000", 1_700e6, true}, {"0", 4 << 20, false}, {"0", 183e6, true},
+	} {
+		p := &patient{Options: Options{Settings: map[string]string{"wal_autocheckpoint": c.pages}}}
+		if got := c.bytes > walLimit(p.checkpoint()*page); got != c.large {
+			t.Errorf("%d bytes with wal_autocheckpoint %q: got %v, want %v", c.bytes, c.pages, got, c.large)
+		}
+	}
+}
+
+// An index that holds too few rows for a query is named beside the scan.
+func TestNarrowerIndex(t *testing.T) {
+	for index, want := range map[string]string{
+		"CREATE INDEX few ON post(title) WHERE day > 300":                   "the index few(title) exists, but holds only rows WHERE day > 300",
+		"CREATE INDEX [few] ON post(title DESC)\nwhere  (day > 300)":        "the index few(title DESC) exists, but holds only rows WHERE (day > 300)",
+		"CREATE INDEX somewhere ON post(lower(title), day) WHERE day > 300": "",
+		"CREATE INDEX few ON post(day, title) WHERE title > ')'":            "",
+	} {
+		path := database(t, slices.Concat(healthy, []string{index, "ANALYZE"})...)
+		found := examine(t, path, func(o *Options) { o.Queries = append(o.Queries, "SELECT id FROM post WHERE title = ?") })
+		if found[0].Problem != "scan" || want != "" && !strings.Contains(found[0].Fix, want) || want == "" && strings.Contains(found[0].Fix, "exists") {
+			t.Errorf("%s: got %+v, want %q", index, found[0], want)
+		}
+		if !strings.Contains(found[0].Says, "as SQLite 3.") {
+			t.Errorf("got %q, want the version that planned the query", found[0].Says)
+		}
 	}
 }
 
@@ -288,7 +391,6 @@ func TestNoDatabase(t *testing.T) {
 	}
 	for path, change := range map[string]func(*Options){
 		other: func(*Options) {}, "/nonexistent": func(*Options) {},
-		database(t, healthy...): func(o *Options) { o.Queries = []string{"SELECT nothing FROM nowhere"} },
 	} {
 		options := Options{Path: path, Folder: t.TempDir(), Copy: dataset.Snapshot, Disk: func(string) string { return "" }}
 		change(&options)
@@ -377,7 +479,7 @@ func TestDuplicates(t *testing.T) {
 		return x
 	}
 	unique := func(x index) index { x.unique = true; return x }
-	partial := func(x index) index { x.partial = true; return x }
+	partial := func(x index) index { x.partial = "y > 0"; return x }
 	constraint := func(x index) index { x.made, x.unique = false, true; return x }
 	for name, c := range map[string]struct {
 		indexes []index

@@ -13,9 +13,12 @@ import (
 )
 
 const (
-	// walFloor is what a log grows to by itself: checkpoints begin at 1,000
-	// pages and wait for readers.
-	walFloor = 16 << 20
+	// walFloor is what a log grows to by itself: checkpoints begin at so many pages
+	// (usualCheckpoint, unless the application sets wal_autocheckpoint) and wait for
+	// readers, so that it has walShare times these.
+	walFloor        = 16 << 20
+	walShare        = 4
+	usualCheckpoint = 1000
 	// freeFloor and freeShare say which free space is worth a word.
 	freeFloor = 1 << 20
 	freeShare = 0.2
@@ -23,7 +26,7 @@ const (
 	usualPage = 4096
 )
 
-func (p *patient) journal(context.Context) error {
+func (p *patient) journal(ctx context.Context) error {
 	wal, err := sqlite.IsWAL(p.Path)
 	if err != nil {
 		return err
@@ -40,17 +43,30 @@ func (p *patient) journal(context.Context) error {
 	if err != nil {
 		return err
 	}
-	main, err := os.Stat(p.Path)
+	size, err := p.number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
-	if info.Size() > walFloor && info.Size() > main.Size()/4 {
-		p.add("wal-size", "checkpoints do not get to the end of the log: a reader or a transaction stays open, and reads get slower",
-			fmt.Sprintf("the log has %s, the file %s", megabytes(info.Size()), megabytes(main.Size())),
-			p.sqlite3("PRAGMA wal_checkpoint(TRUNCATE)")+", and end transactions and close rows early")
+	checkpoint := p.checkpoint()
+	if info.Size() > walLimit(checkpoint*size) {
+		p.add("wal-size", "checkpoints do not get to the end of the log: a reader or a transaction stays or stayed open, or one transaction wrote so much; reads get slower",
+			fmt.Sprintf("the log has %s, and a checkpoint begins at %s (wal_autocheckpoint = %d)", megabytes(info.Size()), megabytes(checkpoint*size), checkpoint),
+			p.sqlite3("PRAGMA wal_checkpoint(TRUNCATE)")+", and end transactions and close rows early; PRAGMA journal_size_limit bounds what is left of it")
 	}
 	return nil
 }
+
+// checkpoint is the size of the log, in pages, at which a checkpoint begins.
+func (p *patient) checkpoint() int64 {
+	if pages, err := strconv.ParseInt(p.Settings["wal_autocheckpoint"], 10, 64); err == nil {
+		return pages
+	}
+	return usualCheckpoint
+}
+
+// walLimit is the size of a log, in bytes, above which something keeps checkpoints from its
+// end; where the application makes checkpoints itself, they begin at 0.
+func walLimit(checkpoint int64) int64 { return max(walFloor, walShare*checkpoint) }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 

@@ -22,25 +22,27 @@ func (p *patient) schema(ctx context.Context) error {
 	}
 	for _, row := range names {
 		t := table{name: row[0]}
-		if t.rows, err = p.number(ctx, "SELECT count(*) FROM "+quote(t.name)); err != nil {
+		if t.rows, err = p.number(ctx, "SELECT count(*) FROM "+quote(t.name)); err == nil {
+			t.indexes, err = p.indexes(ctx, t.name)
+		}
+		if err == nil {
+			p.tables = append(p.tables, t)
+		}
+		if err := p.skip("the table "+t.name, err); err != nil {
 			return err
 		}
-		if t.indexes, err = p.indexes(ctx, t.name); err != nil {
-			return err
-		}
-		p.tables = append(p.tables, t)
 	}
 	return nil
 }
 
 func (p *patient) indexes(ctx context.Context, name string) ([]index, error) {
-	rows, err := p.texts(ctx, `SELECT name, "unique", origin, partial FROM pragma_index_list(?)`, name)
+	rows, err := p.texts(ctx, `SELECT l.name, l."unique", l.origin, iif(l.partial, s.sql, '') FROM pragma_index_list(?) l LEFT JOIN sqlite_schema s ON s.name = l.name AND s.type = 'index'`, name)
 	if err != nil {
 		return nil, err
 	}
 	var all []index
 	for _, row := range rows {
-		x := index{name: row[0], unique: row[1] == "1", made: row[2] == "c", partial: row[3] == "1"}
+		x := index{name: row[0], unique: row[1] == "1", made: row[2] == "c", partial: condition(row[3])}
 		columns, err := p.texts(ctx, `SELECT coalesce(name, '(expression)') || CASE WHEN "desc" THEN ' DESC' ELSE '' END || ' ' || coll
 			FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno`, x.name)
 		if err != nil {
@@ -54,73 +56,34 @@ func (p *patient) indexes(ctx context.Context, name string) ([]index, error) {
 	return all, nil
 }
 
+// condition is the WHERE of a CREATE INDEX; empty where there is none. Parentheses end the
+// columns, in which no WHERE stands outside of quotes.
+func condition(sql string) string {
+	depth, columns := 0, false
+	for rest := sql; rest != ""; {
+		part := next.FindString(rest)
+		switch {
+		case part == "(":
+			depth++
+		case part == ")":
+			depth--
+			columns = true
+		case columns && depth == 0 && where.MatchString(rest):
+			return strings.Join(strings.Fields(rest[len("where"):]), " ")
+		}
+		rest = rest[len(part):]
+	}
+	return ""
+}
+
+var where = regexp.MustCompile(`^(?i:where)\b`)
+
 func (p *patient) table(name string) (table, bool) {
 	i := slices.IndexFunc(p.tables, func(t table) bool { return strings.EqualFold(t.name, name) })
 	if i < 0 {
 		return table{}, false
 	}
 	return p.tables[i], true
-}
-
-func (p *patient) hasForeignKeys(ctx context.Context) (bool, error) {
-	n, err := p.number(ctx, "SELECT count(*) FROM sqlite_schema, pragma_foreign_key_list(sqlite_schema.name) WHERE sqlite_schema.type = 'table'")
-	return n > 0, err
-}
-
-// foreignKeys looks for rows without a parent, and for parents whose children
-// are found by a scan only.
-func (p *patient) foreignKeys(ctx context.Context) error {
-	rows, err := p.texts(ctx, `SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 3 DESC`)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		p.add("foreign-key-violations", "rows refer to rows that are not there",
-			fmt.Sprintf("PRAGMA foreign_key_check: %s rows of %s without a row of %s", row[2], row[0], row[1]),
-			p.sqlite3("PRAGMA foreign_key_check("+quote(row[0])+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
-	}
-	for _, t := range p.tables {
-		keys, err := p.keysOf(ctx, t)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			parent, there := p.table(key.parent)
-			if t.rows < manyRows || !there || parent.rows == 0 || t.indexedBy(ctx, p, key.columns) {
-				continue
-			}
-			p.add("foreign-key-index", "deleting or changing a row of "+key.parent+" reads all of "+t.name,
-				fmt.Sprintf("%s has %d rows and no index that begins with %s", t.name, t.rows, strings.Join(key.columns, ", ")),
-				p.sqlite3(fmt.Sprintf("CREATE INDEX %s ON %s(%s)", quote(t.name+"_"+strings.Join(key.columns, "_")), quote(t.name), quoteAll(key.columns))))
-		}
-	}
-	return nil
-}
-
-type foreignKey struct {
-	parent  string
-	columns []string
-}
-
-func (p *patient) keysOf(ctx context.Context, t table) ([]foreignKey, error) {
-	rows, err := p.texts(ctx, `SELECT seq, "table", "from" FROM pragma_foreign_key_list(?) ORDER BY id, seq`, t.name)
-	var all []foreignKey
-	for _, row := range rows {
-		if row[0] == "0" {
-			all = append(all, foreignKey{parent: row[1]})
-		}
-		last := &all[len(all)-1]
-		last.columns = append(last.columns, row[2])
-	}
-	return all, err
-}
-
-func quoteAll(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, quote(name))
-	}
-	return strings.Join(all, ", ")
 }
 
 // findBy is SQLite's plan of finding rows by columns.
@@ -201,7 +164,7 @@ func (p *patient) duplicates(context.Context) error {
 
 // replaces reports whether x is superfluous beside y.
 func (y index) replaces(x index) bool {
-	return x.made && !x.unique && !x.partial && !y.partial && len(x.columns) <= len(y.columns) &&
+	return x.made && !x.unique && x.partial == "" && y.partial == "" && len(x.columns) <= len(y.columns) &&
 		slices.Equal(x.columns, y.columns[:len(x.columns)]) && !slices.ContainsFunc(x.columns, isExpression)
 }
 
@@ -240,10 +203,14 @@ func (p *patient) plan(ctx context.Context, query string) (string, error) {
 // queries looks at the plans of the application's queries.
 func (p *patient) queries(ctx context.Context) error {
 	var used []string // steps of plans
+	all := len(p.Queries) > 0
 	for _, query := range p.Queries {
 		plan, err := p.plan(ctx, query)
 		if err != nil {
-			return &InputError{fmt.Errorf("query %q: %w", brief(query), err)}
+			all = false
+			if err := p.skip("the query "+brief(query), err); err != nil {
+				return err
+			}
 		}
 		for line := range strings.Lines(plan) {
 			line = strings.TrimSpace(line)
@@ -251,6 +218,14 @@ func (p *patient) queries(ctx context.Context) error {
 			p.scanned(query, line)
 		}
 	}
+	if !all {
+		return nil // what is not known may use any index
+	}
+	return p.unused(ctx, used)
+}
+
+// unused looks for indexes that are in no step of a plan.
+func (p *patient) unused(ctx context.Context, used []string) error {
 	for _, t := range p.tables {
 		steps, err := p.childSteps(ctx, t)
 		if err != nil {
@@ -261,8 +236,9 @@ func (p *patient) queries(ctx context.Context) error {
 			inUse := func(y index) bool { return slices.ContainsFunc(used, y.isIn) }
 			// Queries of a spare index use this one when the spare one is dropped.
 			successor := func(y index) bool { return y.spare && x.replaces(y) && inUse(y) }
-			if len(p.Queries) > 0 && x.made && !x.unique && !x.spare && !inUse(x) && !slices.ContainsFunc(t.indexes, successor) {
-				p.add("unused-index", "each write keeps an index that none of the given queries uses", fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
+			if x.made && !x.unique && !x.spare && !inUse(x) && !slices.ContainsFunc(t.indexes, successor) {
+				p.add("unused-index", "each write keeps an index that none of the given queries uses, as SQLite "+p.version+" plans them",
+					fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
 					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+quote(x.name)))
 			}
 		}
@@ -306,9 +282,27 @@ func (p *patient) scanned(query, step string) {
 		}
 	}
 	if there && t.rows >= manyRows {
-		p.add("scan", "a query reads all of "+t.name, fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows),
-			"an index on the columns of its WHERE or ON; assay init --db "+p.file()+" --queries FILE drafts a plan that measures it")
+		fix := "an index on the columns of its WHERE or ON; assay init --db " + p.file() + " --queries FILE drafts a plan that measures it"
+		if narrower := t.narrower(query); narrower != "" {
+			fix = narrower + ", or " + fix
+		}
+		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows), fix)
 	}
+}
+
+// narrower names an index that begins with a column of the query but holds some rows only:
+// SQLite uses it where the query's WHERE says that it wants no others.
+func (t table) narrower(query string) string {
+	for _, x := range t.indexes {
+		if x.partial == "" || isExpression(x.columns[0]) {
+			continue
+		}
+		column := short(x.columns[:1])
+		if regexp.MustCompile(`(?i)(^|\W)` + regexp.QuoteMeta(strings.TrimSuffix(column, " DESC")) + `(\W|$)`).MatchString(query) {
+			return fmt.Sprintf("the index %s(%s) exists, but holds only rows WHERE %s: add that condition to the query", x.name, short(x.columns), x.partial)
+		}
+	}
+	return ""
 }
 
 func brief(query string) string {
