@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Visitor is a browser that notes everything that a page does by itself.
+// Visitor is a tab of the browser that notes everything that a page does by itself.
 type Visitor struct {
 	context.Context
 	Dir    string // for files of the test
@@ -27,9 +28,18 @@ type Visitor struct {
 	events []string
 }
 
-// New starts a browser; the test is skipped where there is none.
-func New(t *testing.T) *Visitor {
-	t.Helper()
+// Main runs the tests of a package, and stops the browser that they shared.
+func Main(m *testing.M) int {
+	defer func() { stop() }()
+	return m.Run()
+}
+
+// stop stops the browser, if start started one.
+var stop = func() {}
+
+// start starts the browser once for all tests of a package. Without a program to
+// start, the context is nil.
+var start = sync.OnceValues(func() (context.Context, error) {
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil && program == "" {
@@ -37,19 +47,37 @@ func New(t *testing.T) *Visitor {
 		}
 	}
 	if program == "" {
-		t.Skip("no chromium on this system: pages were not opened in a browser")
+		return nil, nil
 	}
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(program)}
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // the browser refuses root otherwise
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
-	t.Cleanup(stop)
-	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithAllocatorOptions(options...))
+	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
+	stop = cancel
+	if err := chromedp.Do(ctx); err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	return ctx, nil
+})
+
+// New opens a tab; the test is skipped where there is no browser.
+func New(t *testing.T) *Visitor {
+	t.Helper()
+	all, err := start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all == nil {
+		t.Skip("no chromium on this system: pages were not opened in a browser")
+	}
+	ctx, late := context.WithTimeout(all, 10*time.Minute)
+	t.Cleanup(late)
+	ctx, cancel := chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	v := &Visitor{Context: ctx, Dir: t.TempDir()}
 	if err := chromedp.Listen(ctx, v.note); err != nil {
-		t.Fatalf("start %s: %v", program, err)
+		t.Fatal(err)
 	}
 	return v
 }
@@ -88,6 +116,16 @@ func (v *Visitor) Visit(t *testing.T, url string, width int64) []string {
 	err := chromedp.Do(v, chromedp.EmulateViewport(width, 900), chromedp.Navigate(url),
 		chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details").forEach(d => d.open = true)`))
 	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Events()
+}
+
+// Resize gives the page that is open another width, and returns what the page
+// did by itself since it was opened.
+func (v *Visitor) Resize(t *testing.T, width int64) []string {
+	t.Helper()
+	if err := chromedp.Do(v, chromedp.EmulateViewport(width, 900)); err != nil {
 		t.Fatal(err)
 	}
 	return v.Events()

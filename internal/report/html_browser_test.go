@@ -17,6 +17,8 @@ import (
 	"assay/plans"
 )
 
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
 // openPage shows a text at a width, with all details open, and returns what it did.
 func openPage(t *testing.T, v *browser.Visitor, text []byte, width int64) []string {
 	t.Helper()
@@ -78,24 +80,33 @@ func TestHTMLInBrowser(t *testing.T) {
 	v := browser.New(t)
 	for name, r := range reports(t) {
 		text, _ := mustHTML(t, r)
-		for _, width := range []int64{1280, 360} {
-			t.Run(fmt.Sprint(name, "/", width), func(t *testing.T) {
-				if did := openPage(t, v, text, width); len(did) > 0 {
-					t.Errorf("the page did: %q", did)
+		t.Run(name, func(t *testing.T) {
+			openPage(t, v, text, 1280)
+			for _, width := range []int64{1280, 360} {
+				if did := v.Resize(t, width); len(did) > 0 {
+					t.Errorf("%d: the page did: %q", width, did)
 				}
 				if over := browser.Evaluate[int](t, v, `document.scrollingElement.scrollWidth - innerWidth`); over > 0 {
-					t.Errorf("the page is %d pixels too wide; by %s", over, browser.Evaluate[string](t, v, browser.Widest))
+					t.Errorf("%d: the page is %d pixels too wide; by %s", width, over, browser.Evaluate[string](t, v, browser.Widest))
 				}
 				got := browser.Evaluate[[]string](t, v, drawn)
 				if want := fmt.Sprint(len(r.Charts())); got[0] != want || len(got) > 1 {
-					t.Errorf("%s of %s charts are drawn; wrong are %q", got[0], want, got[1:])
+					t.Errorf("%d: %s of %s charts are drawn; wrong are %q", width, got[0], want, got[1:])
 				}
-			})
-		}
-		pdf, err := chromedp.Run(v, chromedp.PrintToPDF())
-		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
-			t.Errorf("%s: %d bytes of PDF, %v", name, len(pdf), err)
-		}
+			}
+		})
+	}
+}
+
+// The page can be printed, with its charts.
+func TestHTMLOnPaper(t *testing.T) {
+	v := browser.New(t)
+	run, trials := analysistest.SampleRun()
+	text, _ := mustHTML(t, mustReport(t, run, trials))
+	openPage(t, v, text, 1280)
+	pdf, err := chromedp.Run(v, chromedp.PrintToPDF())
+	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
+		t.Errorf("%d bytes of PDF, %v", len(pdf), err)
 	}
 }
 

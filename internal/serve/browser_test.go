@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,9 @@ import (
 	"assay/internal/browser"
 )
 
-// hostileStore has a hostile text wherever a user, a plan or a worker can put one.
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// hostileServer has a hostile text wherever a user, a plan or a worker can put one.
 func hostileServer(t *testing.T) serving {
 	t.Helper()
 	s := sampleStore(t, 12)
@@ -64,22 +67,22 @@ func TestPagesInBrowser(t *testing.T) {
 	v := browser.New(t)
 	web := hostileServer(t)
 	for name, path := range browserPages() {
-		for _, width := range []int64{1280, 390} {
-			t.Run(fmt.Sprint(name, "/", width), func(t *testing.T) {
-				did := v.Visit(t, web.url+path, width)
-				for _, event := range did {
+		t.Run(name, func(t *testing.T) {
+			v.Visit(t, web.url+path, 1280)
+			for _, width := range []int64{1280, 390} {
+				for _, event := range v.Resize(t, width) {
 					if !strings.Contains(event, "Failed to load resource") { // the status of a page that says what is wrong
-						t.Errorf("the page did: %q", event)
+						t.Errorf("%d: the page did: %q", width, event)
 					}
 				}
 				if over := browser.Evaluate[int](t, v, `document.scrollingElement.scrollWidth - innerWidth`); over > 0 {
-					t.Errorf("the page is %d pixels too wide; by %s", over, browser.Evaluate[string](t, v, browser.Widest))
+					t.Errorf("%d: the page is %d pixels too wide; by %s", width, over, browser.Evaluate[string](t, v, browser.Widest))
 				}
-				if got := browser.Evaluate[string](t, v, `document.querySelector("h1").textContent`); got == "" {
-					t.Error("the page has no heading")
-				}
-			})
-		}
+			}
+			if got := browser.Evaluate[string](t, v, `document.querySelector("h1").textContent`); got == "" {
+				t.Error("the page has no heading")
+			}
+		})
 	}
 }
 

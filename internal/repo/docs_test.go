@@ -1,4 +1,4 @@
-package assay_test
+package repo_test
 
 import (
 	"context"
@@ -114,7 +114,7 @@ func TestReadmeCommands(t *testing.T) {
 		line = strings.TrimSpace(line)
 		c, ok := commands[line]
 		if !ok {
-			t.Errorf("no test knows the documented command %q: add it to docs_test.go", line)
+			t.Errorf("no test knows the documented command %q: add it to internal/repo/docs_test.go", line)
 			continue
 		}
 		known[line] = true
@@ -155,9 +155,11 @@ func newBench(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	b := bench{t.TempDir(), checkout}
-	build := exec.Command("go", "build", "-o", filepath.Join(b.dir, "bin", "assay"), "./cmd/assay")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := buildAssay(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(programs, filepath.Join(b.dir, "bin")); err != nil {
+		t.Fatal(err)
 	}
 	return b
 }

@@ -1,4 +1,4 @@
-package assay_test
+package repo_test
 
 import (
 	"go/ast"
@@ -54,7 +54,7 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 			seen[name] = true
 			guarded := strings.Contains(body, "guard.Error(") || strings.Contains(body, "aught.Do(") || strings.Contains(body, "caught(")
 			if !known && !guarded {
-				t.Errorf("%s starts a goroutine without a guard: use package guard, or say in goroutines_test.go why not", name)
+				t.Errorf("%s starts a goroutine without a guard: use package guard, or say in internal/repo/goroutines_test.go why not", name)
 			}
 		}
 	}

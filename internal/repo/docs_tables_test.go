@@ -1,4 +1,4 @@
-package assay_test
+package repo_test
 
 import (
 	"regexp"

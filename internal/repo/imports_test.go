@@ -1,4 +1,4 @@
-package assay_test
+package repo_test
 
 import (
 	"go/parser"
@@ -139,7 +139,7 @@ func TestImportTable(t *testing.T) {
 		}
 		allowed, listed := imports[from]
 		if !listed {
-			t.Errorf("%s: folder %s is not in the import table; add it to imports_test.go and docs/architecture.md", s.name, from)
+			t.Errorf("%s: folder %s is not in the import table; add it to internal/repo/imports_test.go and docs/architecture.md", s.name, from)
 			continue
 		}
 		for _, imported := range s.imported {
