@@ -10,7 +10,7 @@ import (
 // command reads them all.
 const maxDescribed = 15
 
-// A commandGroup is a heading of assay's help with its commands.
+// commandGroup is a heading of assay's help with its commands.
 type commandGroup struct {
 	title     string
 	described bool // each command with its sentence, and not its name alone
