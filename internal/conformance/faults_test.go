@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/kit"
 	"assay/kit/column"
@@ -252,6 +253,15 @@ func absolute(line []byte) []byte {
 	return replace(`"allocs":\d+`, fmt.Sprintf(`"allocs":%d`, memory.Mallocs))(line)
 }
 
+// waits sleeps after each window, and says that it waited for a processor.
+func waits(line []byte) []byte {
+	changed := replace(`("executed":.*?)("delayed_ns":\d+,)?"counters"`, `$1"delayed_ns":1000000000,"counters"`)(line)
+	if !bytes.Equal(changed, line) {
+		time.Sleep(time.Second)
+	}
+	return changed
+}
+
 // retried is what backwards says next.
 var retried = 100
 
@@ -373,6 +383,7 @@ var faults = map[string]fault{
 	"ignores Host":      {reply: behind(func(r *http.Request, _ string) { r.Host = r.URL.Host }), fails: map[string]string{onlyGET: `GET for host "example.org"`}},
 	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},
 	"busy backwards":    {reply: backwards, fails: map[string]string{"serving goes on with many requests at the same time, and ends with close": "busy since -1 is no possible count"}},
+	"waits uncounted":   {reply: waits, fails: map[string]string{"the waiting that is told is what the system counted of its threads": "of its living threads: the threads of clients live until close"}},
 	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -53,31 +52,6 @@ func groupMember(stat string, group int) (bool, int64) {
 		return false, 0
 	}
 	return true, own.ticks + user + system
-}
-
-// Waited returns for how long all threads of a process were ready to run so far and
-// waited for a processor. It works on Linux; ok is false elsewhere, and for a process that
-// has ended.
-func Waited(pid int) (total time.Duration, ok bool) { return waited(system, pid) }
-
-func waited(files fs.FS, pid int) (total time.Duration, ok bool) {
-	threads, err := fs.Glob(files, fmt.Sprintf("proc/%d/task/*/schedstat", pid))
-	if err != nil {
-		return 0, false
-	}
-	for _, thread := range threads {
-		// ns that it ran, ns that it waited, how often it ran
-		fields := strings.Fields(read(files, thread))
-		if len(fields) != 3 {
-			continue // the thread has just ended
-		}
-		nanos, err := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil {
-			return 0, false
-		}
-		total, ok = total+time.Duration(nanos), true
-	}
-	return total, ok
 }
 
 // PeakMemory returns the peak resident memory of this process, in bytes.

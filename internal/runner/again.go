@@ -4,7 +4,7 @@ package runner
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"assay/kit/wire"
@@ -17,8 +17,6 @@ const (
 	// maxAgain is the part of a launch's rounds that may be measured again: 1/maxAgain.
 	// Where more are disturbed, the rest counts as it is.
 	maxAgain = 4
-	// delaySlack is for what a worker and this process read at different moments.
-	delaySlack = 100 * time.Microsecond
 )
 
 // countedRound measures a round of windows that count. Where others disturbed one of them,
@@ -81,7 +79,7 @@ func (t *turn) keep(w measured) {
 	t.reopened.Waited += w.pool.Waited
 }
 
-// delays compare what a worker says of its delays with what the kernel counted of all its
+// delays compare what a worker says of its delays with what the kernel counted of its
 // threads: it must not choose its windows by them.
 type delays struct {
 	before  time.Duration
@@ -97,13 +95,24 @@ func (d *delays) claim(m wire.Measured) {
 	}
 }
 
-// untrue is the outcome of a worker that claims more delay than the kernel counted since
-// begin; nil where it does not. Threads that have ended meanwhile took their time with
-// them: then nothing is known.
-func (d *delays) untrue(after time.Duration, known bool) error {
-	counted := after - d.before
-	if !d.known || !known || counted < 0 || d.claimed <= counted+counted/10+delaySlack {
-		return nil
+// confirmed reports whether the kernel counted what the worker claims, as far as that is
+// known.
+func (d *delays) confirmed(after time.Duration, known bool) bool {
+	return !d.known || !known || wire.Delayed(d.claimed, after-d.before)
+}
+
+// errDelays ends a launch whose worker claims delays that the kernel did not count: it lies,
+// or its threads have ended, with what was counted of them.
+var errDelays = errors.New("a worker claims delays that the system did not count")
+
+// confirmDelays has the launch measured again, without the delays of a worker that claims
+// what the kernel did not count.
+func (l *jointLaunch) confirmDelays(turns []*turn) (err error) {
+	for _, t := range turns {
+		if !l.ended(t) && !t.delays.confirmed(t.waited()) {
+			l.r.observed.noDelays[t.cell().Target()] = true
+			err = errDelays
+		}
 	}
-	return untrue(wire.TypeMeasure, fmt.Errorf("it claims to have waited %s for a processor, and the system counted %s", d.claimed, counted))
+	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"assay"
 	"assay/internal/host"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -41,11 +42,15 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	p := in.prepared[request.Operation]
 	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
+	pauses, _ := process.Pauses()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
 		return call, err
 	}
 	call.Took = time.Since(began)
+	if now, _ := process.Pauses(); now != pauses {
+		return call, errPaused
+	}
 	if after, ok := in.processCPU(); ok && known {
 		call.CPU = after - before
 	}
@@ -103,13 +108,16 @@ func (in *instance) processCPU() (time.Duration, bool) {
 	return host.ProcessCPU(in.worker.PID())
 }
 
+// systemWaited is process.Waited, but in tests.
+var systemWaited = process.Waited
+
 // waited is for how long the worker's threads waited for a processor so far, known where
 // processCPU is.
 func (in *instance) waited() (time.Duration, bool) {
 	if !in.isOneProcess() {
 		return 0, false
 	}
-	return host.Waited(in.worker.PID())
+	return systemWaited(in.worker.PID())
 }
 
 // isOneProcess reports whether the worker is one process that nobody traces.

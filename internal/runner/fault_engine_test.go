@@ -80,6 +80,9 @@ func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
 func (d *faultyDatabase) Pool() wire.Pool { return d.Database.(interface{ Pool() wire.Pool }).Pool() }
 
 func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	if d.name == compiles && op.Statement == wire.Never {
+		return nil, wire.Errorf(wire.Unsupported, "it has no form to run SQL without compiling it")
+	}
 	if d.name == forges && op.Changes {
 		op.Steps[0].SQL = "INSERT INTO monster (id, hp) VALUES (?1, ?2 + (?1 = 107) - (?1 = 108))"
 	}

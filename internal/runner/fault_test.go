@@ -18,6 +18,7 @@ const (
 	stumbles = "stumbles" // the first operation outside of verifying and of filling caches fails
 	misses   = "misses"   // it answers another number of rows
 	early    = "early"    // the first that fills caches fails
+	compiles = "compiles" // it refuses the statement policy never, as it may
 	repents  = "repents"  // cache_size is wrong at the first read, right later
 	weakens  = "weakens"  // writer-2 does not sync any more at the second read
 	forgets  = "forgets"  // the last connection is not read back
@@ -95,6 +96,17 @@ func TestFaultWhileCachesAreFilled(t *testing.T) {
 	}
 	if len(trials) != 2 || len(b.of("honest")) == 0 {
 		t.Errorf("got %d trials of two operations, and %d of the honest driver", len(trials), len(b.of("honest")))
+	}
+}
+
+// What a run asks of a worker beside its operations is nothing that the worker may refuse.
+func TestWorkerThatCompilesAll(t *testing.T) {
+	b := faultyBench(t, compiles, read)
+	b.Launches = 1
+	b.run(t)
+	trials := b.of(compiles)
+	if len(trials) == 0 || trials[0].Outcome != assay.OK {
+		t.Errorf("got %+v, want a trial that is ok", trials)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"assay"
 	"assay/internal/oracle"
 	"assay/kit/postgres/cluster"
+	"assay/kit/process"
 )
 
 // storage is what the file system of the databases allows.
@@ -56,18 +57,27 @@ type observations struct {
 	limits   map[int]float64    // requests a second that the load generator reaches, by clients
 	tracings map[string]tracing // of the syncs of cells, by traceKey
 	paces    paces
+	noDelays map[string]bool // targets whose delays the system did not confirm
 }
 
 // clock is how far a run is.
 type clock struct {
 	spent time.Duration // of the budget, before this process
 	began time.Time     // measuring, in this process
+	lost  time.Duration // in pauses of this process, before it began
 	round int           // counts from 1
 }
 
+func (c *clock) begin() {
+	c.began = time.Now()
+	_, c.lost = process.Pauses()
+}
+
+// elapsed is what is spent of the budget: a pause of this process is not.
 func (c clock) elapsed() time.Duration {
 	if c.began.IsZero() {
 		return c.spent
 	}
-	return c.spent + time.Since(c.began)
+	_, lost := process.Pauses()
+	return c.spent + time.Since(c.began) - (lost - c.lost)
 }

@@ -7,15 +7,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"assay"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -97,8 +101,38 @@ func longer(times float64) func([]byte) []byte {
 	}
 }
 
+const (
+	// claimsDelays sleeps beside each window, and says that it waited for a processor.
+	claimsDelays = "claims-delays"
+	// stopsAssay stops this program over its first window, and with it the time of the call
+	// goes on.
+	stopsAssay = "stops-assay"
+)
+
+// beside are workers that say or do something else with what they measured, and are honest
+// all the same.
+var beside = map[string]func(*wire.Measured){
+	claimsDelays: func(m *wire.Measured) {
+		time.Sleep(time.Millisecond)
+		delayedFor(time.Millisecond)(m)
+	},
+	stopsAssay: func(*wire.Measured) {
+		file, err := os.OpenFile(os.Getenv(logVariable)+".stopped", os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil { // it was stopped once
+			return
+		}
+		_ = file.Close()
+		stop := fmt.Sprintf("kill -STOP %[1]d; sleep 3; kill -CONT %[1]d", os.Getppid())
+		_ = exec.Command("sh", "-c", stop).Start()
+		time.Sleep(500 * time.Millisecond) // until it is stopped
+	},
+}
+
 // lying is where a worker of this name writes its replies.
 func lying(name string, in *requests) io.Writer {
+	if measured, is := beside[name]; is {
+		return liar{lie{measured: measured}, in}
+	}
 	if l, is := lies[name]; is {
 		return liar{l, in}
 	}
@@ -194,4 +228,54 @@ func containsAny(text, parts string) bool {
 		}
 	}
 	return false
+}
+
+// What is measured while assay itself does not run shows nothing of a worker: the launch goes
+// on with what it has not measured yet.
+func TestAssayIsStopped(t *testing.T) {
+	for mode, operation := range map[assay.Mode]string{assay.Windows: read, assay.Blocks: insert} {
+		t.Run(string(mode), func(t *testing.T) {
+			b := faultyBench(t, stopsAssay, operation)
+			b.Launches = 1
+			b.run(t)
+			for driver, want := range map[string]int{"honest": 2, stopsAssay: 1} {
+				first := slices.DeleteFunc(b.of(driver), func(trial assay.Trial) bool { return trial.Launch > 1 })
+				for _, trial := range first {
+					if trial.Outcome != assay.OK {
+						t.Errorf("%s: got %s (%s), want ok", driver, trial.Outcome, trial.Reason)
+					}
+				}
+				if len(first) != want {
+					t.Errorf("%s: got %d trials of the first launch, want %d", driver, len(first), want)
+				}
+			}
+		})
+	}
+}
+
+// A worker of which the system did not count the delays that it claims is measured again, as
+// one that does not tell any: its client threads may have ended.
+func TestClaimsThatAreNotConfirmed(t *testing.T) {
+	systemWaited = func(int) (time.Duration, bool) { return 0, true }
+	defer func() { systemWaited = process.Waited }()
+	b := faultyBench(t, claimsDelays, read)
+	b.Launches = 1
+	asked := b.run(t)
+	trials := b.of(claimsDelays)
+	if len(trials) == 0 || trials[0].Outcome != assay.OK {
+		t.Fatalf("got %+v, want trials that are ok", trials)
+	}
+	windows := map[int]int{}
+	for _, a := range asked {
+		if a.Worker == claimsDelays && a.window() {
+			windows[a.PID]++
+		}
+	}
+	last := 0
+	for _, pid := range slices.Sorted(maps.Keys(windows)) {
+		last = windows[pid]
+	}
+	if len(windows) < 2 || last != windowsPerLaunch {
+		t.Errorf("got windows %v by process, want two processes, and %d windows of the last: none is measured again", windows, windowsPerLaunch)
+	}
 }

@@ -17,11 +17,28 @@ type launches struct {
 	finished  int
 	disturbed int           // of the finished: they do not count
 	cost      time.Duration // mean wall time of one with all members; zero while unknown
+	// Of the one that goes on: the trials that it has, and the pauses of this process
+	// before it.
+	has    map[trialKey]bool
+	pauses int
 }
 
 func (l *launches) begin() int {
-	l.last, l.noisy = l.last+1, false
+	l.last, l.noisy, l.has = l.last+1, false, map[trialKey]bool{}
 	return l.last
+}
+
+// left are the members of the launch that goes on, with the jobs of which it has no trial
+// yet.
+func (l *launches) left(members []*member) (left []*member) {
+	for _, m := range members {
+		part := *m
+		part.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return l.has[trialKey{j.Cell.Key(), m.twin}] })
+		if len(part.jobs) > 0 {
+			left = append(left, &part)
+		}
+	}
+	return left
 }
 
 // end adds the launch that went on, which would have taken so long with all members.

@@ -13,6 +13,7 @@ import (
 	"assay"
 	"assay/internal/schedule"
 	"assay/internal/stat"
+	"assay/kit/process"
 )
 
 const (
@@ -64,7 +65,7 @@ func (r *Runner) measure(ctx context.Context, launch func() error) error {
 		return err
 	}
 	defer turn.Close()
-	r.clock.began = time.Now()
+	r.clock.begin()
 	for _, t := range r.unmeasured {
 		if err := r.emit(t); err != nil {
 			return err
@@ -208,26 +209,42 @@ func (r *Runner) warnOfBudget() {
 // kept, and no instance is started any more.
 var errBudgetEnded = errors.New("the budget ended")
 
+// errPaused ends a launch over which this process did not run: what was measured meanwhile
+// shows that, and nothing of a worker.
+var errPaused = errors.New("assay itself did not run for over a second")
+
+// maxAgainInLaunch is how often a launch goes on whose measuring did not count.
+const maxAgainInLaunch = 10
+
 // launch measures members of a group once. A launch that the budget ends does not
-// count, but what it measured does.
+// count, but what it measured does. Where measuring did not count, the launch goes on with
+// what it has not measured yet.
 func (r *Runner) launch(ctx context.Context, g *group, members []*member) error {
 	if len(members) == 0 {
 		return nil
 	}
 	defer g.prune()
-	err := r.launchWhole(ctx, g, members)
-	if errors.Is(err, errBudgetEnded) {
-		return nil
+	number := g.launches.begin()
+	for range maxAgainInLaunch {
+		err := r.launchWhole(ctx, g, members, number)
+		switch {
+		case errors.Is(err, errBudgetEnded):
+			return nil
+		case !errors.Is(err, errPaused) && !errors.Is(err, errDelays):
+			return err
+		}
+		members = g.launches.left(members)
 	}
-	return err
+	return fmt.Errorf("launch %d of %s was measured %d times, and in none assay or a worker could run without a pause: free the machine, and resume the run",
+		number, g.name, maxAgainInLaunch)
 }
 
-func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member) error {
+func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member, number int) error {
 	r.progress(Measuring, g.method.describe(members[0].cell()), r.total())
 	if err := g.method.ready(ctx, r, g); err != nil {
 		return err
 	}
-	number := g.launches.begin()
+	g.launches.pauses, _ = process.Pauses()
 	began := time.Now()
 	err := g.method.launch(ctx, r, g, members, number)
 	took := time.Since(began)
@@ -262,6 +279,9 @@ func (r *Runner) total() time.Duration {
 // that are measured together have the same noise and time: all of them are
 // disturbed, or none.
 func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.Duration) error {
+	if pauses, _ := process.Pauses(); pauses != g.launches.pauses {
+		return errPaused
+	}
 	if err := impossible(t); err != nil {
 		t.Figures = map[string]float64{}
 		if err := end(t, err); err != nil {
@@ -276,6 +296,7 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 	g.launches.noisy = g.launches.noisy || t.Disqualified
 	g.dropPermanentFailure(t)
 	g.record.note(t)
+	g.launches.has[trialKey{t.Cell.Key(), t.Twin}] = true
 	return r.emit(*t)
 }
 

@@ -341,6 +341,9 @@ func (l *jointLaunch) measureWindow(ctx context.Context, t *turn, start int64) (
 		w.pool, err = t.measurePooled(ctx, t.j, request, &w.Measured)
 		return err
 	})
+	if t.r.observed.noDelays[t.cell().Target()] {
+		w.Delayed = nil
+	}
 	return w, err
 }
 
@@ -357,6 +360,9 @@ func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) erro
 	if err != nil {
 		return err
 	}
+	if err := l.confirmDelays(turns); err != nil {
+		return err
+	}
 	for _, t := range slices.DeleteFunc(slices.Clone(turns), l.ended) {
 		if err := l.complete(t); err != nil {
 			return err
@@ -368,7 +374,7 @@ func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) erro
 // complete writes what was measured and read back into a trial.
 func (l *jointLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
-	for _, err := range []error{t.applied, t.tally.failure(), t.delays.untrue(t.waited())} {
+	for _, err := range []error{t.applied, t.tally.failure()} {
 		if err := end(&t.trial, err); err != nil {
 			return err
 		}

@@ -244,6 +244,16 @@ func (m Measured) checkLoop(Call) error {
 	return nil
 }
 
+// delaySlack is for what a worker and its caller read at different moments.
+const delaySlack = 100 * time.Microsecond
+
+// Delayed reports whether a worker whose threads waited so long by the system's count can
+// have been delayed as it claims.
+func Delayed(claimed, counted time.Duration) bool {
+	counted = max(0, counted) // of threads that have ended nothing is counted any more
+	return claimed <= counted+counted/10+delaySlack
+}
+
 // Check returns why a class of durability or an issued setting cannot be.
 func (o Opened) Check() error {
 	if slices.Contains(Durabilities, o.Durability) {

@@ -3,9 +3,13 @@
 package workertest
 
 import (
+	"fmt"
 	"path/filepath"
+	"runtime"
+	"time"
 
 	"assay/kit/column"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -46,7 +50,8 @@ var measureChecks = []check{
 		b.refused(wire.TypeMeasure, wire.Measure{Operation: "one"}, wire.Invalid)
 		b.refused(wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: 1, Operations: 1}, wire.Invalid)
 	}},
-	{name: "a trace that is no column file is refused", run: func(b *bench) {
+	{name: "the waiting that is told is what the system counted of its threads", run: delaysCounted},
+	{name: "a trace that is missing is refused", run: func(b *bench) {
 		op := wire.Operation{Name: "one", Trace: filepath.Join(b.dir, "missing.col"),
 			Steps: []wire.Step{{SQL: "SELECT ?", KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob?"}}}}
 		b.open(wire.Open{Readers: 1, Idle: 1})
@@ -90,6 +95,43 @@ func countersApart(b *bench) {
 	for i, c := range m.Counters.All() {
 		if !c.Max && *c.Value > *most[i].Value {
 			fail("%s is %d in the reply to measure, and between the stats before and after it only %d were used: counters are of the measurement alone", c.Name, *c.Value, *most[i].Value)
+		}
+	}
+}
+
+// delaysCounted checks that the thread which is measured lives on: with a thread that has
+// ended goes what the system counted of it. Others want the processors meanwhile, so that
+// there is something to count.
+func delaysCounted(b *bench) {
+	b.prepareOne(1)
+	b.block("one", 10)
+	before, known := process.Waited(b.worker.PID())
+	done := make(chan struct{})
+	defer close(done)
+	for range 2 * runtime.NumCPU() {
+		go spin(done)
+	}
+	claimed, told := time.Duration(0), false
+	for range 3 {
+		if m := b.measure(wire.Measure{Operation: "one", Nanos: 20_000_000}); m.Delayed != nil {
+			claimed, told = claimed+time.Duration(*m.Delayed), true
+		}
+	}
+	if !told {
+		must(fmt.Errorf("%w: the worker does not tell for how long it waited for a processor", errNotApplicable))
+	}
+	after, still := process.Waited(b.worker.PID())
+	if known && still && !wire.Delayed(claimed, after-before) {
+		fail("it claims to have waited %s for a processor, and the system counted %s of its living threads: the threads of clients live until close", claimed, after-before)
+	}
+}
+
+func spin(done chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		default:
 		}
 	}
 }

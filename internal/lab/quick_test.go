@@ -1,0 +1,96 @@
+package lab
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"assay"
+	"assay/internal/build"
+	"assay/internal/plan"
+	"assay/plans"
+)
+
+// Every worker that runs SQL on SQLite, and can be built here or is built already, measures
+// each cell of quick: what a run asks of workers beside the operations of its plan is
+// nothing that one of them may refuse.
+func TestQuickWithEveryWorker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles drivers")
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("no C compiler: ", err)
+	}
+	dir, err := filepath.Abs("../..")
+	must(t, err)
+	cache, err := os.UserCacheDir()
+	must(t, err)
+	l := &Lab{Cache: filepath.Join(cache, "assay"), Source: build.Source{Dir: dir}, Watcher: &watcher{}}
+	template, err := l.Template(t.Context(), Request{Plan: quickInSmall(t), PlanFile: "/quick.yaml", Drivers: sqliteDrivers(t, l),
+		Only: map[string][]string{"profile": {"web"}}})
+	must(t, err)
+	b, err := l.Bench(t.Context(), template, nil)
+	must(t, err)
+	defer b.Close()
+	trials, err := b.Launch(t.Context(), 1)
+	must(t, err)
+	cells := map[string]int{}
+	for _, trial := range trials {
+		if trial.Launch == 0 { // its worker could not be built
+			t.Logf("%s: %s", trial.Cell.Driver, trial.Reason)
+			continue
+		}
+		if trial.Outcome != assay.OK {
+			t.Errorf("%s of %s: got %s (%s), want ok", trial.Cell.Operation, trial.Cell.Driver, trial.Outcome, trial.Reason)
+		}
+		if !trial.Twin {
+			cells[trial.Cell.Driver]++
+		}
+	}
+	for _, name := range []string{"mattn", "modernc", "glebarez", "ncruces", "ncruces-direct", "zombiezen", "crawshaw", "eatonphil", "sqlite-c"} {
+		if cells[name] != 7 {
+			t.Errorf("%s: got %d cells, want the seven operations of quick", name, cells[name])
+		}
+	}
+}
+
+// sqliteDrivers are the drivers of SQLite that need no installation, or have it already.
+func sqliteDrivers(t *testing.T, l *Lab) []string {
+	t.Helper()
+	all, err := l.Source.Drivers()
+	must(t, err)
+	var names []string
+	for _, d := range all {
+		_, cached, _ := l.builder().Cached(t.Context(), build.Spec{Name: d.Name})
+		if !d.Store && (!d.Installs || cached) && !slices.Contains([]string{"null", "pgx", "activerecord-postgresql"}, d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// quickInSmall is the plan quick with few rows and operations.
+func quickInSmall(t *testing.T) *plan.Plan {
+	t.Helper()
+	text, known := plans.Read("quick")
+	if !known {
+		t.Fatal("there is no plan quick")
+	}
+	for pattern, small := range map[string]string{
+		`(?m)^budget: .*$`:             "",
+		`rows: \[100000, 1000000\]`:    "rows: 1000",
+		`\{default: \d+, web: \d+\}.*`: "100",
+	} {
+		of := regexp.MustCompile(pattern)
+		if !of.Match(text) {
+			t.Fatalf("quick has nothing like %s", pattern)
+		}
+		text = of.ReplaceAll(text, []byte(small))
+	}
+	p, err := plan.Decode("quick.yaml", text)
+	must(t, err)
+	return p
+}
