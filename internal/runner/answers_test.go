@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -29,14 +30,14 @@ func TestAnswersOfTheMeasuredPart(t *testing.T) {
 		"1": {"honest": assay.OK, mute: assay.OK, wrongBeside: assay.OK, wrongInside: assay.WrongAnswer},
 		"4": {"honest": assay.OK, mute: assay.OK, wrongBeside: assay.WrongAnswer, wrongInside: assay.WrongAnswer},
 	} {
+		names := strings.Join(slices.Sorted(maps.Keys(drivers)), ", ")
+		b := newBench(t, strings.Replace(header, "honest, second", names, 1)+strings.ReplaceAll(asking, "CLIENTS", clients))
+		b.Launches = 1
+		b.run(t)
 		for driver, want := range drivers {
 			t.Run(driver+" with "+clients, func(t *testing.T) {
-				text := strings.Replace(header, "honest, second", driver, 1) + strings.ReplaceAll(asking, "CLIENTS", clients)
-				b := newBench(t, text)
-				b.Launches = 1
-				b.run(t)
 				seen := map[string]bool{}
-				for _, trial := range b.trials {
+				for _, trial := range b.of(driver) {
 					name := trial.Cell.Operation
 					seen[name] = true
 					checked, outcome := assay.CheckSample, want

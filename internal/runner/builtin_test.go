@@ -193,6 +193,7 @@ func TestExpectedAnswersAreThoseOfTheCLibrary(t *testing.T) {
 	cache := dataset.Cache{Dir: t.TempDir()}
 	for _, c := range builtinCases(t) {
 		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
+			t.Parallel()
 			p := play(t, cache, program, c)
 			for _, e := range verifiable(p.op, p.trace) {
 				p.answers(t, e.operation, e.trace)
@@ -242,6 +243,7 @@ func TestChecksFindOneWrongValue(t *testing.T) {
 			continue
 		}
 		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
+			t.Parallel()
 			p := play(t, cache, program, c)
 			p.change(t)
 			want := p.state(t)

@@ -292,13 +292,17 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 		return err
 	}
 	t.Noise = noise
-	t.Disqualified = disturbedLaunch(t.Mode, noise, took)
+	t.Disqualified = disturbs(t.Mode, noise, took)
 	g.launches.noisy = g.launches.noisy || t.Disqualified
 	g.dropPermanentFailure(t)
 	g.record.note(t)
 	g.launches.has[trialKey{t.Cell.Key(), t.Twin}] = true
 	return r.emit(*t)
 }
+
+// disturbs is disturbedLaunch, but in tests whose launches must not depend on what else the
+// machine does.
+var disturbs = disturbedLaunch
 
 func disturbedLaunch(mode assay.Mode, noise assay.Noise, took time.Duration) bool {
 	limit := disturbedBlocks

@@ -369,6 +369,9 @@ func TestStreams(t *testing.T) {
 
 // What is measured together is disturbed together, however long each part took.
 func TestWindowsAreDisturbedTogether(t *testing.T) {
+	calm := disturbs
+	disturbs = disturbedLaunch
+	defer func() { disturbs = calm }()
 	j := at(assay.Windows, "read a p")
 	var got []bool
 	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}

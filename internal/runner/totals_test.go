@@ -154,21 +154,6 @@ func TestTotalsOfARound(t *testing.T) {
 	same(t, "trials", slices.Compact(got), want)
 }
 
-// calmly measures as if nothing ever disturbed the machine: disturbed launches count in a
-// run that is resumed, until there is nothing left to measure.
-func (b *bench) calmly(t *testing.T) {
-	t.Helper()
-	for more := true; more; more = len(b.trials) > len(b.Done) {
-		b.Done = slices.Clone(b.trials)
-		for i := range b.trials {
-			b.trials[i].Disqualified, b.Done[i].Disqualified = false, false
-		}
-		r, err := Prepare(t.Context(), b.Config)
-		must(t, err)
-		must(t, r.Run(t.Context()))
-	}
-}
-
 // halfWidths are those of the confidence intervals that a report on the run has, as
 // fractions, by operation.
 func (b *bench) halfWidths(t *testing.T) map[string]float64 {
@@ -205,7 +190,7 @@ func TestOnlyASumIsNarrow(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.Launches, b.Precision, b.Exact = 4, precision, true
-			b.calmly(t)
+			b.run(t)
 			var narrow []string
 			half := b.halfWidths(t)
 			for _, operation := range []string{"create", "save", "total"} {

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 	if log := os.Getenv(logVariable); log != "" {
 		os.Exit(work(filepath.Base(os.Args[0]), log))
 	}
+	disturbs = func(assay.Mode, assay.Noise, time.Duration) bool { return false }
 	os.Exit(m.Run())
 }
 
@@ -152,18 +153,19 @@ func (r *requests) note(line []byte) {
 // parent: a server is one, too, and is never stopped. Without /proc
 // it finds none.
 func neighbours() (beside, whileResumed int) {
-	folders, _ := os.ReadDir("/proc")
-	for _, folder := range folders {
-		pid, _ := strconv.Atoi(folder.Name()) // 0: it is no process
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		_, after, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(after)
-		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getppid()) || pid == os.Getpid() || fields[0] == "Z" || strings.Contains(string(text), "(postgres)") {
-			continue
-		}
-		beside++
-		if fields[0] != "T" {
-			whileResumed++
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getppid()))
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, child := range strings.Fields(string(children)) {
+			text, _ := os.ReadFile("/proc/" + child + "/stat")
+			_, after, _ := strings.Cut(string(text), ") ")
+			if after == "" || child == strconv.Itoa(os.Getpid()) || after[0] == 'Z' || strings.Contains(string(text), "(postgres)") {
+				continue
+			}
+			beside++
+			if after[0] != 'T' {
+				whileResumed++
+			}
 		}
 	}
 	return beside, whileResumed
