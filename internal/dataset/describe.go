@@ -103,6 +103,20 @@ func declaredType(declared string) assay.Type {
 	return ""
 }
 
+// likelyType is the type of a declared column that shows no value: dates and times are
+// mostly kept as text, and what else has numeric affinity holds numbers.
+func likelyType(declared string) assay.Type {
+	for _, part := range []string{"DATE", "TIME", "JSON", "UUID"} {
+		if strings.Contains(strings.ToUpper(declared), part) {
+			return "text?"
+		}
+	}
+	if declared != "" {
+		return "real?"
+	}
+	return ""
+}
+
 // valueType returns the type of a value, empty for NULL. A numeric column
 // holds 5 as an integer and 5.5 as a float: real is right for both.
 func valueType(value any, numeric bool) assay.Type {
@@ -309,8 +323,17 @@ func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query st
 		}
 	}
 	*types = found
-	if row+1 < describeRows {
+	if row+1 < describeRows || typed(found) {
 		return nil
+	}
+	columns, err := columnInfo(conn, query)
+	if err != nil {
+		return err
+	}
+	for i, c := range columns {
+		if found[i] == "" {
+			found[i] = likelyType(c.DeclType)
+		}
 	}
 	return untyped(found)
 }

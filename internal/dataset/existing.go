@@ -36,7 +36,7 @@ func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g
 		return nil, err
 	}
 	tables := g.existing()
-	if len(tables) == 0 {
+	if len(tables) == 0 && !slices.ContainsFunc(g.columns, drawn.continues) {
 		return g, nil
 	}
 	conn, done, err := connect(ctx, d.drawn, closedFile)
@@ -44,6 +44,9 @@ func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	if err := g.continueColumns(ctx, conn); err != nil {
+		return nil, err
+	}
 	for _, table := range tables {
 		err := table.count(ctx, conn)
 		if err == nil {
@@ -54,6 +57,29 @@ func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g
 		}
 	}
 	return g, nil
+}
+
+// continues reports whether values continue a column of the data.
+func (d drawn) continues() bool { return d.Kind == assay.Seq && d.Table != "" }
+
+// continueColumns begins behind the greatest values that columns have.
+func (g *generator) continueColumns(ctx context.Context, conn *sql.Conn) error {
+	for i := range g.columns {
+		c := &g.columns[i]
+		if !c.continues() {
+			continue
+		}
+		var greatest int64
+		query := fmt.Sprintf("SELECT CAST(coalesce(max(%s), 0) AS INTEGER) FROM %s", quote(c.Column), quote(c.Table))
+		if err := conn.QueryRowContext(ctx, query).Scan(&greatest); err != nil {
+			return fmt.Errorf("continue %s.%s: %w", c.Table, c.Column, err)
+		}
+		if greatest > math.MaxInt64/2 {
+			return fmt.Errorf("continue %s.%s: its greatest value, %d, leaves no room: write {seq: FROM} with a free range", c.Table, c.Column, greatest)
+		}
+		c.From += greatest + 1
+	}
+	return nil
 }
 
 // existing returns the tables that columns are drawn from, in their order.

@@ -266,3 +266,22 @@ func TestTry(t *testing.T) {
 		t.Errorf("without time: got %+v and error %v, want it done once", tried, err)
 	}
 }
+
+// What continues a column of the data begins behind its greatest value, whatever that is.
+func TestContinues(t *testing.T) {
+	d := prepare(t, assay.Dataset{Workload: "next", Seed: 3, Schema: `
+		CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL, e INT); INSERT INTO t VALUES (7, 1.5, NULL), (3, -2, NULL);
+		CREATE TABLE ends (id INTEGER PRIMARY KEY); INSERT INTO ends VALUES (9223372036854775807)`})
+	next := func(column string, add int64) assay.Values {
+		table, column, _ := strings.Cut(column, ".")
+		return assay.Values{Kind: assay.Seq, Table: table, Column: column, From: add}
+	}
+	got := values(t, makeTrace(t, d, selecting("op", next("t.id", 0), next("t.id", 100), next("t.r", 0), next("t.e", 0)), 2).Path)
+	want := [][]any{{int64(8), int64(108), int64(2), int64(1)}, {int64(9), int64(109), int64(3), int64(2)}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, err := d.Trace(t.Context(), selecting("full", next("ends.id", 0)), 2); err == nil || !strings.Contains(err.Error(), "leaves no room") {
+		t.Errorf("got %v, want that there is no room", err)
+	}
+}

@@ -364,6 +364,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.Measured, draft.Differs = slices.Concat(d.log.summary(), []string{d.log.prepares()}, withoutLiterals(d.operations), untimed(d.operations)), deviations(d.operations, d.log.clients)
 	}
 	draft.LeftOut = append(draft.LeftOut, d.unfit...)
+	draft.LeftOut = append(draft.LeftOut, d.schema.unread...)
 	for _, q := range d.statements {
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", q.subject(), q.place(), q.leftOut))
 	}

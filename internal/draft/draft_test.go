@@ -221,10 +221,10 @@ func TestArguments(t *testing.T) {
 		"SELECT (SELECT mail FROM user WHERE id = ?) FROM orders WHERE total = ?":          "{uniform: [1, 200]} {from: orders.total}",
 		"WITH x AS (SELECT id FROM orders WHERE user_id = ?) SELECT * FROM x WHERE id = ?": "{from: orders.user_id} {from: orders.id}",
 		"SELECT 1 FROM big WHERE id = ?":                                                   "{from: big.id}",
-		"INSERT INTO big VALUES (?)":                                                       "{seq: -10999999999}",
+		"INSERT INTO big VALUES (?)":                                                       "{seq: -8999999999}",
 		"INSERT INTO note (body) VALUES (?), (?)":                                          "{from: note.body} {from: note.body, row: 2}",
 		"INSERT INTO user (id, mail) VALUES (?, ?), (?, ?)":                                "",
-		"INSERT INTO user (id, mail, name) VALUES (?, ?, upper(?)), (?, ?, ?)":             "{seq: 201} {text: 16} {from: user.name} {derive: {of: 1, add: 1000000}} {text: 16} {from: user.name, row: 2}",
+		"INSERT INTO user (id, mail, name) VALUES (?, ?, upper(?)), (?, ?, ?)":             "{next: user.id} {text: 16} {from: user.name} {derive: {of: 1, add: 1000000}} {text: 16} {from: user.name, row: 2}",
 		"INSERT INTO tag SELECT ?, ?":                                                      "{from: orders.id} {text: 16}",
 		"REPLACE INTO setting VALUES (?, ?)":                                               "{from: q.key, draw: once} {from: setting.value}",
 		"UPDATE user SET score = ?, visits = visits + ?, city = ? WHERE id = ?":            "{from: user.score, row: 2} {uniform: [1, 10]} {from: user.city, row: 2} {uniform: [1, 200]}",
@@ -374,7 +374,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ database, queries, want string }{
 		"no database":     {filepath.Join(dir, "none.db"), "SELECT 1", "none.db: no such file"},
-		"a folder":        {dir, "SELECT 1", "is a directory"},
+		"a folder":        {dir, "SELECT 1", "is not a regular file"},
 		"empty":           {file("empty.db", ""), "SELECT 1", "empty.db is empty"},
 		"not a database":  {file("text.db", strings.Repeat("text ", 100)), "SELECT 1", "is not a SQLite database, or an encrypted one"},
 		"damaged":         {file("damaged.db", string(damaged)), "SELECT 1", "damaged.db is damaged or cannot be checked"},

@@ -15,8 +15,6 @@ const (
 	rowsApart = 1_000_000
 	// rangeRows is about how many rows a range is to have.
 	rangeRows = 100
-	// greatest is a number to which others can still be added.
-	greatest = 7_000_000_000_000_000_000
 )
 
 // guesser guesses how the arguments of one query are drawn.
@@ -92,7 +90,7 @@ func (g *guesser) again(i int, yaml, note string) (string, string) {
 	}
 	note = fmt.Sprintf("for %s, the same as argument %d", w, before.number)
 	switch {
-	case strings.HasPrefix(before.yaml, "{from:"), strings.HasPrefix(before.yaml, "{const:"), strings.HasPrefix(before.yaml, "{seq:"):
+	case strings.HasPrefix(before.yaml, "{from:"), strings.HasPrefix(before.yaml, "{const:"), strings.HasPrefix(before.yaml, "{seq:"), strings.HasPrefix(before.yaml, "{next:"):
 		return before.yaml, note
 	case strings.HasPrefix(before.yaml, "{uniform:"), strings.HasPrefix(before.yaml, "{derive:"):
 		return fmt.Sprintf("{derive: {of: %d}}", before.number), note
@@ -105,14 +103,14 @@ func (g *guesser) again(i int, yaml, note string) (string, string) {
 func (g *guesser) chooseFresh() {
 	given := map[*column]bool{}
 	for i, u := range g.all {
-		if u.column != nil && (u.role == insert || u.role == set && u.column.unique()) && !g.source.has(i) {
+		if u.column != nil && (u.role == insert || u.role == set && u.column.alone()) && !g.source.has(i) {
 			given[u.column] = true
 		}
 	}
 	if g.target == nil {
 		return
 	}
-	for _, key := range g.target.keys {
+	for _, key := range slices.Concat(g.target.keys, g.target.partly) {
 		best, bestScore := (*column)(nil), 0
 		for _, c := range key {
 			if !given[c] || g.fresh[c] {
@@ -290,7 +288,7 @@ func (g *guesser) patterns(ctx context.Context, u use, f *stats) (yaml, note str
 // inserts draws the value of a new row: keys are new, what refers to another
 // table does so, and the rest is as a row that is there has it.
 func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml, note string, err error) {
-	if g.fresh[c] {
+	if g.fresh[c] && (c.inKey() || 2*f.values >= f.rows) {
 		yaml, note = g.newKey(i, c, f)
 		return yaml, note, nil
 	}
@@ -366,13 +364,17 @@ func (g *guesser) newKey(i int, c *column, f *stats) (yaml, note string) {
 		return fmt.Sprintf("{derive: {of: %d, add: %d}}", first, g.drawn["new "+c.String()]*rowsApart), fmt.Sprintf("%s must be new, in each row", c)
 	}
 	g.keys[c] = g.first + i
-	start := number(f.high)
-	g.above[c] = start
-	if start > greatest { // there is more room below
-		start = number(f.low) - 2*apart
-		delete(g.above, c)
+	behind, note := g.taken[c.String()]*apart, fmt.Sprintf("%s must be new", c)
+	switch start := number(f.high); {
+	case start > farthest: // no room above
+		return fmt.Sprintf("{seq: %d}", f.free+1+behind), note + ", between values that are there"
+	case behind > 0:
+		g.above[c] = start
+		return fmt.Sprintf("{next: %s, add: %d}", scalar(c.String()), behind), note
+	default:
+		g.above[c] = start
+		return fmt.Sprintf("{next: %s}", scalar(c.String())), note
 	}
-	return fmt.Sprintf("{seq: %d}", start+1+g.taken[c.String()]*apart), fmt.Sprintf("%s must be new", c)
 }
 
 // number is a value rounded up to a whole number; 0 where it is none.
@@ -381,7 +383,7 @@ func number(value any) int64 {
 	case int64:
 		return v
 	case float64:
-		return int64(math.Ceil(min(v, greatest)))
+		return int64(math.Ceil(min(max(v, -float64(farthest)), 2*float64(farthest))))
 	}
 	return 0
 }

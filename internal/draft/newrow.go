@@ -191,7 +191,7 @@ func (g *guesser) repeated(i int) (string, bool) {
 	switch yaml := g.args[i].yaml; {
 	case strings.HasPrefix(yaml, "{from:"), strings.HasPrefix(yaml, "{const:"):
 		return yaml, true
-	case strings.HasPrefix(yaml, "{uniform:"), strings.HasPrefix(yaml, "{seq:"):
+	case strings.HasPrefix(yaml, "{uniform:"), strings.HasPrefix(yaml, "{seq:"), strings.HasPrefix(yaml, "{next:"):
 		return fmt.Sprintf("{derive: {of: %d}}", g.first+i), true
 	}
 	return "", false

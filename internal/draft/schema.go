@@ -10,6 +10,7 @@ import (
 
 	_ "modernc.org/sqlite" // reads the private copy, registered as "sqlite"
 
+	"assay/internal/dataset"
 	"assay/internal/plan/sqltext"
 	"assay/kit/sqlrows"
 )
@@ -18,12 +19,14 @@ import (
 type schema struct {
 	db     *sql.DB
 	tables []*table
+	unread []string // views and virtual tables that SQLite cannot read here, with the reason
 }
 
 type table struct {
 	name    string
 	columns []*column
 	keys    [][]*column // whose values together come once
+	partly  [][]*column // whose values together come once in some rows, or after a computation
 	view    string      // SQL of a view
 	noRowid bool        // WITHOUT ROWID, or no table
 	// collates tells that texts may be ordered by other than their bytes.
@@ -50,6 +53,7 @@ type stats struct {
 	kind                   string // of all values: integer, real, text, blob; numeric or mixed; empty without any
 	low, high              any
 	average                int64 // length of texts and blobs
+	free                   int64 // where the largest gap between whole numbers begins, if none can be above them
 }
 
 // open reads the schema of a database that nobody changes.
@@ -83,12 +87,23 @@ func (s *schema) load(ctx context.Context) error {
 	}
 	for _, row := range names {
 		t := &table{name: row[0], view: views[row[0]], noRowid: row[1] == "1", collates: collates[row[0]]}
-		for _, read := range []func(context.Context, *table) error{s.readColumns, s.readKeys, s.readForeign} {
-			if err := read(ctx, t); err != nil {
-				return fmt.Errorf("table %q: %w", t.name, err)
-			}
+		switch err := s.readTable(ctx, t); {
+		case dataset.NeedsApplication(err):
+			s.unread = append(s.unread, fmt.Sprintf("%s cannot be read here: %s", t.name, dataset.Refusal(err)))
+		case err != nil:
+			return fmt.Errorf("table %q: %w", t.name, err)
+		default:
+			s.tables = append(s.tables, t)
 		}
-		s.tables = append(s.tables, t)
+	}
+	return nil
+}
+
+func (s *schema) readTable(ctx context.Context, t *table) error {
+	for _, read := range []func(context.Context, *table) error{s.readColumns, s.readKeys, s.readPartly, s.readForeign} {
+		if err := read(ctx, t); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -122,8 +137,8 @@ func (s *schema) readColumns(ctx context.Context, t *table) error {
 	return nil
 }
 
-// readKeys reads the unique indexes, among them those of primary keys. One on
-// expressions or on some rows only is none that arguments can keep to.
+// readKeys reads the unique indexes of all rows and of columns alone, among them those of
+// primary keys.
 func (s *schema) readKeys(ctx context.Context, t *table) error {
 	rows, err := texts(ctx, s.db, `SELECT l.seq, i.name FROM pragma_index_list(?1) l, pragma_index_info(l.name) i
 		WHERE l."unique" AND NOT l.partial AND NOT EXISTS (SELECT 1 FROM pragma_index_info(l.name) WHERE name IS NULL)
@@ -141,9 +156,37 @@ func (s *schema) readKeys(ctx context.Context, t *table) error {
 	return nil
 }
 
+// readPartly reads the unique indexes on expressions, and those of some rows only: new
+// values of the columns that they name keep to them.
+func (s *schema) readPartly(ctx context.Context, t *table) error {
+	rows, err := texts(ctx, s.db, `SELECT x.sql FROM pragma_index_list(?1) l JOIN sqlite_schema x ON x.type = 'index' AND x.name = l.name
+		WHERE l."unique" AND (l.partial OR EXISTS (SELECT 1 FROM pragma_index_info(l.name) WHERE name IS NULL))`, t.name)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		tokens, _ := sqltext.Scan(row[0])
+		var columns []*column
+		for _, token := range tokens {
+			if token.Depth == 0 && token.Is("WHERE") {
+				break
+			}
+			name, ok := token.Name()
+			if c := t.column(name); ok && token.Depth > 0 && c != nil && !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+		t.partly = append(t.partly, columns)
+	}
+	return nil
+}
+
 func (s *schema) readForeign(ctx context.Context, t *table) error {
 	rows, err := texts(ctx, s.db, `SELECT f."from", f."table", coalesce(f."to",
 		(SELECT name FROM pragma_table_info(f."table") WHERE pk = f.seq + 1), '') FROM pragma_foreign_key_list(?) f`, t.name)
+	if dataset.NeedsApplication(err) {
+		return nil // it refers to a view that cannot be read here
+	}
 	if err != nil {
 		return err
 	}
@@ -193,6 +236,16 @@ func (t *table) column(name string) *column {
 // unique reports whether the column alone is a key.
 func (c *column) unique() bool {
 	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return len(key) == 1 && key[0] == c })
+}
+
+// inKey reports whether a unique index of all rows has the column.
+func (c *column) inKey() bool {
+	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return slices.Contains(key, c) })
+}
+
+// alone reports whether some unique index is of this column and no other.
+func (c *column) alone() bool {
+	return slices.ContainsFunc(slices.Concat(c.table.keys, c.table.partly), func(key []*column) bool { return len(key) == 1 && key[0] == c })
 }
 
 // String is the column as plans name it.
@@ -249,9 +302,19 @@ func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
 	default:
 		f.kind = "mixed"
 	}
+	if high, whole := f.high.(int64); whole && high > farthest {
+		if err := s.db.QueryRowContext(ctx, fmt.Sprintf(`WITH known(a) AS (SELECT %[3]d UNION ALL SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN %[3]d AND %[4]d AND typeof(%[1]s) = 'integer')
+			SELECT a FROM (SELECT a, lead(a, 1, %[4]d) OVER (ORDER BY a) AS b FROM known) ORDER BY b - a DESC LIMIT 1`, c.sql(), quote(c.table.name), -farthest, farthest)).Scan(&f.free); err != nil {
+			return nil, fmt.Errorf("look for free values of %s: %w", c, err)
+		}
+	}
 	c.found = &f
 	return &f, nil
 }
+
+// farthest is how far the whole numbers of a column are from 0 at most for the plan to count
+// from them, or to draw between them.
+const farthest int64 = 4_000_000_000_000_000_000
 
 // full reports whether every whole number from the least to the greatest is
 // there.
@@ -260,11 +323,11 @@ func (f *stats) full() bool {
 	return ok && high-low >= 0 && high-low == f.distinct-1
 }
 
-// bounds returns the least and the greatest of whole numbers.
+// bounds returns the least and the greatest of whole numbers between which a plan can draw.
 func (f *stats) bounds() (low, high int64, ok bool) {
 	low, ok = f.low.(int64)
 	high, _ = f.high.(int64)
-	return low, high, ok && f.kind == "integer"
+	return low, high, ok && f.kind == "integer" && low >= -farthest && high <= farthest
 }
 
 func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err error) {

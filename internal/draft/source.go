@@ -374,7 +374,7 @@ func (g *guesser) missing(ctx context.Context, key []*column, fresh int) (string
 	}
 	low, high, whole := f.bounds()
 	switch {
-	case whole && high < greatest-apart:
+	case whole:
 		values[fresh] = fmt.Sprintf("%s + %d AS %[1]s", values[fresh], high-low+1)
 	case f.kind == "text":
 		values[fresh] += " || '-new' AS " + values[fresh]

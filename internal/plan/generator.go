@@ -8,8 +8,8 @@ import (
 )
 
 // generator says how the values of a column or an argument are drawn. One of
-// the kinds is given; theta goes with zipf and from, row and draw with from, format with
-// whole numbers, null with any.
+// the kinds is given; theta goes with zipf and from, row and draw with from, add with next,
+// format with whole numbers, null with any.
 type generator struct {
 	place
 	kind string
@@ -24,7 +24,8 @@ type generator struct {
 	Bool    empty      `yaml:"bool" jsonschema_description:"False or true."`
 	Const   scalar     `yaml:"const" jsonschema_description:"Always this value."`
 	Derive  derivation `yaml:"derive" jsonschema_description:"Computed from a whole number to the left."`
-	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column beyond its last value."`
+	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column, or a column of your own file, beyond its greatest value."`
+	Add     number     `yaml:"add" jsonschema_description:"With next: how far behind that value it begins, 0 by default, so that several operations continue one column."`
 	From    text       `yaml:"from" jsonschema_description:"Arguments only: what table.column has in a row of the data that is drawn."`
 	Row     number     `yaml:"row" jsonschema_description:"With from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
 	Draw    text       `yaml:"draw" jsonschema_description:"With from: which row: uniform (default), zipf, latest (zipf towards the last rows) or once (each row once, in a scattered order)."`
@@ -44,7 +45,7 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		return
 	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
-	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "format", "null"}, key) })
+	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "format", "null", "add"}, key) })
 	switch {
 	case len(kinds) > 1:
 		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])
@@ -63,9 +64,20 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 	if numbers := []string{"seq", "uniform", "int", "zipf", "next"}; g.Format.set() && !slices.Contains(numbers, g.kind) {
 		m.at(g.Format.place, "format belongs to whole numbers: %s; of another column or argument, write {derive: {of: ..., format: ...}}", strings.Join(numbers, ", "))
 	}
+	if g.Add.set() && g.kind != "next" {
+		m.at(g.Add.place, "add belongs to next, and to derive")
+	}
 	if g.Row.set() && g.kind != "from" {
 		m.at(g.Row.place, "row belongs to from")
 	}
+}
+
+// continued names what a next continues, and from how far behind it.
+func (g *generator) continued() string {
+	if g.Add.set() {
+		return g.Next.value + " + " + g.Add.text
+	}
+	return g.Next.value
 }
 
 // readWord reads a kind that stands alone.

@@ -234,10 +234,10 @@ func (r *resolver) apart(name text, part *operation, continues map[string]string
 		if g.kind != "next" {
 			continue
 		}
-		if other, taken := continues[g.Next.value]; taken && other != name.value {
-			r.m.at(name.place, "%s and %s both continue %s, and would insert the same values", other, name.value, g.Next.value)
+		if other, taken := continues[g.continued()]; taken && other != name.value {
+			r.m.at(name.place, "%s and %s both continue %s, and would insert the same values: give one of them another add, as in {next: %[3]s, add: 1000000000}", other, name.value, g.continued())
 		}
-		continues[g.Next.value] = name.value
+		continues[g.continued()] = name.value
 	}
 }
 

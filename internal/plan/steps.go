@@ -120,7 +120,7 @@ func (w *written) generator(argument int) *generator {
 func ownedBy(g *generator, v assay.Values) (owned, bool) {
 	switch {
 	case g.kind == "next":
-		return owned{g.Next.value, -1}, true
+		return owned{g.continued(), -1}, true
 	case v.Kind == assay.From:
 		return owned{v.Table, v.Of}, true
 	}

@@ -22,6 +22,7 @@ type resolver struct {
 	m      *mistakes
 	env    env
 	tables []assay.Table
+	file   bool              // the data are a user's file
 	kv     *recordsOfStore // of a key-value workload; nil for tables
 	// sources are queries that arguments are drawn from, by name.
 	sources map[string]string
@@ -57,7 +58,7 @@ func (r *resolver) values(g *generator, left []assay.Values, names []string, col
 	case "derive":
 		v = r.derived(&g.Derive, left, names, column)
 	case "next":
-		v = r.next(g.Next, column)
+		v = r.next(g, column)
 	case "from":
 		v = r.existing(g, column)
 	}
@@ -202,15 +203,25 @@ func (r *resolver) source(of scalar, left []assay.Values, names []string, column
 // integerKinds are the kinds of values that are whole numbers.
 var integerKinds = []assay.ValueKind{assay.Seq, assay.Uniform, assay.Zipf, assay.Derive}
 
-// next continues a seq column beyond its last value.
-func (r *resolver) next(t text, column bool) assay.Values {
+// next continues a seq column beyond its last value, or a column of a user's file beyond the
+// greatest one, which is not known here.
+func (r *resolver) next(g *generator, column bool) assay.Values {
 	v := assay.Values{Kind: assay.Seq}
 	if column {
-		r.m.at(t.place, "next is for arguments: a column is {seq: FROM}")
+		r.m.at(g.Next.place, "next is for arguments: a column is {seq: FROM}")
 		return v
 	}
-	if table, seq := r.column(t); seq != nil {
-		v.From = seq.From + int64(table.Rows)
+	if g.Add.set() {
+		v.From, _ = r.env.integer(r.m, g.Add, "add", 0, maxStart)
+	}
+	if r.file {
+		if v.Table, v.Column, _ = cutColumn(g.Next.value); v.Table == "" || v.Column == "" {
+			r.m.at(g.Next.place, "want table.column, not %q", g.Next.value)
+		}
+		return v
+	}
+	if table, seq := r.column(g.Next); seq != nil {
+		v.From += seq.From + int64(table.Rows)
 	}
 	return v
 }
