@@ -45,7 +45,9 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		return
 	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
-	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "format", "null", "add"}, key) })
+	kinds := slices.DeleteFunc(found, func(key string) bool {
+		return slices.Contains([]string{"theta", "row", "draw", "format", "null", "add"}, key)
+	})
 	switch {
 	case len(kinds) > 1:
 		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])

@@ -22,7 +22,7 @@ type resolver struct {
 	m      *mistakes
 	env    env
 	tables []assay.Table
-	file   bool              // the data are a user's file
+	file   bool            // the data are a user's file
 	kv     *recordsOfStore // of a key-value workload; nil for tables
 	// sources are queries that arguments are drawn from, by name.
 	sources map[string]string
