@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // Source is a published benchmark with what it claims.
@@ -17,10 +15,30 @@ type Source struct {
 	Name    string `yaml:"-"`
 	About   string `yaml:"about"`
 	Machine string `yaml:"machine"` // on which it was published
-	// Versions are those that the source states, by driver; a driver that is
-	// not in it has an unknown version.
+	// Conditions are those under which it measured.
+	Conditions Conditions `yaml:"conditions"`
+	// Versions are those of its drivers: as the source states them, or else the newest ones of
+	// its time. A driver that is not in it has an unknown version.
 	Versions map[string]string `yaml:"versions"`
-	Claims   []Claim           `yaml:"claims"`
+	// FiguresFile and MappingFile are the files of the figures and of their cells, of a source of
+	// one's own. Built-in ones are SOURCE.csv and SOURCE.yaml.
+	FiguresFile string  `yaml:"figures"`
+	MappingFile string  `yaml:"mapping"`
+	Claims      []Claim `yaml:"claims"`
+
+	figures []Figure
+}
+
+// Conditions are those of a source, as far as it states them.
+type Conditions struct {
+	OS    string `yaml:"os"`    // linux, darwin; empty, as of the others: not stated
+	Arch  string `yaml:"arch"`  // amd64, arm64
+	Cores string `yaml:"cores"` // processors, as the system counts them
+	// Cell has the source's values of coordinates, where the cells that are compared may have
+	// others; what is no value, such as "not stated", is what none has.
+	Cell map[string]string `yaml:"cell"`
+	// Differs says what is known to differ that no coordinate tells.
+	Differs []string `yaml:"differs"`
 }
 
 // Claim is a sentence of a published benchmark, as comparisons of cells.
@@ -32,12 +50,20 @@ type Claim struct {
 	// Provenance tells how its conditions are known: quoted (the source has
 	// the very settings), reconstructed (from its text) or inferred.
 	Provenance Provenance        `yaml:"provenance"`
-	Plan       string            `yaml:"plan"`
+	Plan       string            `yaml:"plan"`   // empty: the source's own figures alone are compared
 	Metric     string            `yaml:"metric"` // name of an assay.Metric; ns/op where it is empty
 	Where      map[string]string `yaml:"where"`  // coordinates that both cells of every comparison have
+	// Conditions and Differs are those of the source for this claim, beside its own.
+	Conditions map[string]string `yaml:"conditions"`
+	Differs    []string          `yaml:"differs"`
+	// Immaterial are differences that a measurement shows to be of no matter, and which one.
+	Immaterial map[string]string `yaml:"immaterial"`
 	Compare    []Comparison      `yaml:"compare"`
 	// Untested says why there is nothing to compare.
 	Untested string `yaml:"untested"`
+
+	// Versions are those of the source.
+	Versions map[string]string `yaml:"-"`
 }
 
 // Basis tells what of a source a claim stands on.
@@ -66,7 +92,7 @@ type Comparison struct {
 	Expect Expectation       `yaml:"expect"`
 	// Size is a factor above 1: by which A is faster or slower, where the
 	// source states it, 0 where it does not; for alike, within which two
-	// figures are; for not faster, up to which A is not.
+	// figures are; for not faster and not slower, up to which A is not.
 	Size float64 `yaml:"size"`
 	// AtLeast is the factor by which A is at least faster or slower, where words
 	// like collapse say more than that.
@@ -90,11 +116,14 @@ const (
 	Slower    Expectation = "slower"
 	Alike     Expectation = "alike"
 	NotFaster Expectation = "not faster"
+	NotSlower Expectation = "not slower" // what is best may tie
 )
+
+var expectations = []Expectation{Faster, Slower, Alike, NotFaster, NotSlower}
 
 const claimsSuffix = "-claims.yaml"
 
-// Claims returns every source that has claims, by name.
+// Claims returns every built-in source that has claims, by name.
 func Claims() ([]Source, error) {
 	names, err := fs.Glob(files, "*"+claimsSuffix)
 	if err != nil {
@@ -106,19 +135,22 @@ func Claims() ([]Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		source, err := decodeClaims(text)
+		source, err := decodeClaims(name, text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		source.Name = strings.TrimSuffix(name, claimsSuffix)
+		if source.figures, err = Figures(source.Name); err != nil {
+			return nil, err
+		}
 		sources = append(sources, source)
 	}
 	return sources, nil
 }
 
-func decodeClaims(text []byte) (Source, error) {
+func decodeClaims(file string, text []byte) (Source, error) {
 	var s Source
-	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
+	if err := decodeYAML(file, text, &s); err != nil {
 		return s, err
 	}
 	seen := map[string]bool{}
@@ -127,12 +159,13 @@ func decodeClaims(text []byte) (Source, error) {
 		if c.Metric == "" {
 			c.Metric = "ns/op"
 		}
+		c.Versions = s.Versions
 		if seen[c.Name] {
-			return s, fmt.Errorf("two claims are named %q", c.Name)
+			return s, mistake(file, text, fmt.Sprintf("$.claims[%d].name", i), fmt.Errorf("two claims are named %q", c.Name))
 		}
 		seen[c.Name] = true
 		if err := c.check(); err != nil {
-			return s, fmt.Errorf("claim %q: %w", c.Name, err)
+			return s, mistake(file, text, fmt.Sprintf("$.claims[%d]", i), fmt.Errorf("claim %q: %w", c.Name, err))
 		}
 	}
 	return s, nil
@@ -151,12 +184,12 @@ func (c Claim) check() error {
 	if (len(c.Compare) == 0) != (c.Untested != "") {
 		return fmt.Errorf("want compare, or untested with the reason")
 	}
-	if len(c.Compare) > 0 && c.Plan == "" {
-		return fmt.Errorf("want the plan that measures it")
+	if c.Plan == "" && slices.ContainsFunc(c.Compare, func(p Comparison) bool { return len(p.Published.A) == 0 || len(p.Published.B) == 0 }) {
+		return fmt.Errorf("want the plan that measures it, or two published figures in each comparison")
 	}
 	for _, p := range c.Compare {
-		if !slices.Contains([]Expectation{Faster, Slower, Alike, NotFaster}, p.Expect) {
-			return fmt.Errorf("expect %q: want faster, slower, alike or not faster", p.Expect)
+		if !slices.Contains(expectations, p.Expect) {
+			return fmt.Errorf("expect %q: want faster, slower, alike, not faster or not slower", p.Expect)
 		}
 		if p.AtLeast != 0 && (p.AtLeast <= 1 || p.Size != 0 || p.Expect != Faster && p.Expect != Slower) {
 			return fmt.Errorf("least %g: want a factor above 1 by which A is faster or slower, and no size", p.AtLeast)
@@ -181,6 +214,8 @@ func (c Comparison) Bounds() (low, high float64) {
 		return 1 / c.Size, c.Size
 	case c.Expect == NotFaster:
 		return 0, max(1, c.Size)
+	case c.Expect == NotSlower:
+		return 1 / max(1, c.Size), math.Inf(1)
 	case c.AtLeast > 0:
 		low, high = c.AtLeast, math.Inf(1)
 	case c.Size > 0:
@@ -200,7 +235,7 @@ func Selection(claims ...Claim) map[string][]string {
 	var cells []map[string]string
 	for _, c := range claims {
 		for _, p := range c.Compare {
-			cells = append(cells, c.cell(p.A), c.cell(p.B))
+			cells = append(cells, c.Cell(p.A), c.Cell(p.B))
 		}
 	}
 	values := map[string][]string{}
@@ -228,6 +263,9 @@ func (c Claim) Command() string { return c.CommandTo(c.Precision()) }
 // CommandTo measures them until intervals are so narrow; 0: as usual.
 func (c Claim) CommandTo(precision float64) string {
 	text := "assay run " + c.Cells()
+	if drivers := c.Drivers(); len(drivers) > 0 {
+		text += " --drivers " + strings.Join(drivers, ",")
+	}
 	if precision > 0 {
 		text += " --precision " + strconv.FormatFloat(precision, 'g', 2, 64)
 	}
@@ -244,8 +282,25 @@ func (c Claim) Cells() string {
 	return strings.Join(words, " ")
 }
 
-// cell has all coordinates of a cell of a comparison.
-func (c Claim) cell(side map[string]string) map[string]string {
+// Drivers are those of the claim's cells, each at the version that the source had where that can
+// be built; none where all are as the plan has them.
+func (c Claim) Drivers() []string {
+	var names []string
+	versioned := false
+	for _, name := range slices.Sorted(slices.Values(Selection(c)["driver"])) {
+		if version := c.Versions[name]; strings.HasPrefix(version, "v") {
+			name, versioned = name+"@"+version, true
+		}
+		names = append(names, name)
+	}
+	if !versioned {
+		return nil
+	}
+	return names
+}
+
+// Cell has all coordinates of one side of a comparison.
+func (c Claim) Cell(side map[string]string) map[string]string {
 	all := maps.Clone(side)
 	if all == nil {
 		all = map[string]string{}
@@ -279,14 +334,10 @@ func (s Source) Ratio(p Comparison) (a, b Figure, known bool, err error) {
 	if len(p.Published.A) == 0 {
 		return a, b, false, nil
 	}
-	figures, err := Figures(s.Name)
-	if err != nil {
+	if a, err = one(s.figures, p.Published.A); err != nil {
 		return a, b, false, err
 	}
-	if a, err = one(figures, p.Published.A); err != nil {
-		return a, b, false, err
-	}
-	b, err = one(figures, p.Published.B)
+	b, err = one(s.figures, p.Published.B)
 	return a, b, err == nil, err
 }
 

@@ -142,7 +142,7 @@ func TestMistakesInClaims(t *testing.T) {
 		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, untested: c}, {name: a, says: b, basis: sentence, provenance: quoted, untested: c}]": "two claims",
 		"claim: []": "unknown field",
 	} {
-		if _, err := decodeClaims([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decodeClaims("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

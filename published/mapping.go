@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/goccy/go-yaml"
 )
 
 type mapping struct {
@@ -27,31 +25,50 @@ type exception struct {
 	Beside bool              `yaml:"beside"`
 }
 
-func decode(text []byte) (*mapping, error) {
+func decode(file string, text []byte) (*mapping, error) {
 	m := new(mapping)
-	if err := yaml.UnmarshalWithOptions(text, m, yaml.Strict()); err != nil {
+	if err := decodeYAML(file, text, m); err != nil {
 		return nil, err
 	}
-	for _, names := range []map[string]string{m.Metrics, m.Shares} {
+	if key, err := m.check(); err != nil {
+		return nil, mistake(file, text, "$."+key, err)
+	}
+	return m, nil
+}
+
+// check finds what is wrong, and under which key.
+func (m *mapping) check() (key string, err error) {
+	for key, names := range map[string]map[string]string{"metrics": m.Metrics, "shares": m.Shares} {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			if err := metric(names[name]); err != nil {
-				return nil, err
+				return key, err
 			}
 		}
 	}
-	named := slices.Collect(maps.Keys(m.Columns))
-	for _, e := range m.Except {
+	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
+		if err := knownColumn(name); err != nil {
+			return "columns", err
+		}
+	}
+	for i, e := range m.Except {
+		at := fmt.Sprintf("except[%d]", i)
 		if len(e.Where) == 0 || e.Reason == "" {
-			return nil, fmt.Errorf("an exception needs where and reason")
+			return at, fmt.Errorf("an exception needs where and reason")
 		}
-		named = slices.AppendSeq(named, maps.Keys(e.Where))
-	}
-	for _, name := range slices.Sorted(slices.Values(named)) {
-		if _, ok := new(Figure).column(name); !ok {
-			return nil, fmt.Errorf("there is no column %q", name)
+		for _, name := range slices.Sorted(maps.Keys(e.Where)) {
+			if err := knownColumn(name); err != nil {
+				return at, err
+			}
 		}
 	}
-	return m, nil
+	return "", nil
+}
+
+func knownColumn(name string) error {
+	if _, ok := new(Figure).column(name); !ok {
+		return fmt.Errorf("there is no column %q", name)
+	}
+	return nil
 }
 
 func (m *mapping) place(f *Figure) error {

@@ -77,7 +77,7 @@ func TestGoSQLitePerformance(t *testing.T) {
 		t.Fatalf("%d figures, %v; want 276", len(figures), err)
 	}
 	want := Figure{Source: "go-sqlite-performance", Case: "SelectAll", Driver: "glebarez/go-sqlite", Config: "P9: メモリDB",
-		Parallelism: "1000", Metric: "Avg allocs/op", Printed: "9,999", Unit: "allocs/op", Value: 9999,
+		Parallelism: "1000", Metric: "Avg allocs/op", Printed: "9,999", Unit: "allocs/op", Value: 9999, At: "go-sqlite-performance.csv:277:1",
 		Cell: Cell{Plan: "monster", Metric: "allocs/op", Only: map[string][]string{
 			"workload": {"monster"}, "operation": {"SelectAll"}, "driver": {"glebarez"}, "profile": {"P9-published"},
 			"clients": {"1000"}, "pool": {"100"}}}}
@@ -126,26 +126,26 @@ func TestUnknownSource(t *testing.T) {
 const header = "source,case,driver,config,parallelism,poolsize,metric,value,unit,value_num\n"
 
 func TestRead(t *testing.T) {
-	got, err := read(header + `s,c,d,"a, b",8,4,ns/op,"1,5",ns,1.5` + "\n")
+	got, err := read("x.csv", []byte(header+`s,c,d,"a, b",8,4,ns/op,"1,5",ns,1.5`+"\n"))
 	want := []Figure{{Source: "s", Case: "c", Driver: "d", Config: "a, b", Parallelism: "8", Pool: "4",
-		Metric: "ns/op", Printed: "1,5", Unit: "ns", Value: 1.5}}
+		Metric: "ns/op", Printed: "1,5", Unit: "ns", Value: 1.5, At: "x.csv:2:1"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
-		"":                                    "the header is not source,case,",
-		"a,b\n":                               "the header is not source,case,",
-		header + "s\n":                        "record on line 2: wrong number of fields",
-		header + "s,c,d,e,8,4,ns/op,1,ns,x\n": "line 2: value_num: ",
+		"":                                    "x.csv:1:1: the header is not source,case,",
+		"a,b\n":                               "x.csv:1:1: the header is not source,case,",
+		header + "s\n":                        "x.csv:2:1: wrong number of fields",
+		header + "s,c,d,e,8,4,ns/op,1,ns,x\n": `x.csv:2:24: value_num "x" is no number`,
 	} {
-		if _, err := read(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := read("x.csv", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 }
 
 func TestMapping(t *testing.T) {
-	m, err := decode([]byte(`
+	m, err := decode("x.yaml", []byte(`
 plan: p
 cell: {workload: w, operation: read}
 columns:
@@ -191,16 +191,16 @@ except:
 
 func TestMappingMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"plan: [1]":            "cannot unmarshal",
-		"plans: p":             `unknown field "plans"`,
-		"metrics: {a: ns}":     `there is no metric "ns"`,
-		"shares: {a: ns}":      `there is no metric "ns"`,
-		"columns: {cases: {}}": `there is no column "cases"`,
+		"plan: [1]":                "x.yaml:1:7: ",
+		"plans: p":                 `x.yaml:1:1: unknown field "plans"`,
+		"metrics: {a: ns}":         `there is no metric "ns"`,
+		"plan: p\nshares: {a: ns}": `x.yaml:2:9: there is no metric "ns"`,
+		"columns: {cases: {}}":     `there is no column "cases"`,
 		"except: [{where: {cases: a}, reason: r}]":      `there is no column "cases"`,
 		"except: [{where: {case: a}}]":                  "an exception needs where and reason",
 		"except: [{where: {}, reason: it did nothing}]": "an exception needs where and reason",
 	} {
-		if _, err := decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := decode("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}

@@ -30,7 +30,9 @@ type auditFlags struct {
 	measure bool
 	budget  time.Duration
 	quiet   bool
-	brief   bool // on a terminal, unless a format is asked for
+	brief   bool   // on a terminal, unless a format is asked for
+	claims  string // file of a source of one's own; empty: the built-in sources
+	sources []published.Source
 }
 
 func (a *app) auditCommand() *cobra.Command {
@@ -38,7 +40,12 @@ func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
 		Short: "Check published claims against your measurements",
-		Args:  arguments(0, 1),
+		Long: `Check published claims against your measurements.
+
+--claims FILE checks a source of your own instead of the built-in ones: its claims as YAML, which
+name the file of its figures (a table as CSV, the output of go test -bench, or a table of benchstat)
+and that of their cells. A claim without a plan is held against the source's own figures alone.`,
+		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
@@ -48,6 +55,10 @@ func (a *app) auditCommand() *cobra.Command {
 			}
 			if cmd.Flags().Changed("budget") && !flags.measure {
 				return usage(errors.New("--budget needs --measure"), "add --measure, or leave --budget out")
+			}
+			var err error
+			if flags.sources, err = readSources(flags.claims); err != nil {
+				return err
 			}
 			flags.brief = a.screen != nil && !cmd.Flags().Changed("format")
 			if !flags.measure {
@@ -63,8 +74,30 @@ func (a *app) auditCommand() *cobra.Command {
 	flags.addFormat(cmd, audit.Formats)
 	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open comparisons need, the quickest first")
 	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds and estimates excluded")
+	f.StringVar(&flags.claims, "claims", "", "file of the claims of a source of your own, instead of the built-in sources")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd
+}
+
+// readSources reads a source of one's own, or without a file the built-in ones.
+func readSources(file string) ([]published.Source, error) {
+	if file == "" {
+		return published.Claims()
+	}
+	source, err := published.Open(file)
+	if errors.As(err, new(*published.InputError)) {
+		return nil, usage(err, "the format of claims and figures is in docs/guide.md, \"Claims of your own\"")
+	}
+	return []published.Source{source}, err
+}
+
+// words are the command line of an audit of the same sources.
+func (flags auditFlags) words(more ...string) []string {
+	words := []string{"audit"}
+	if flags.claims != "" {
+		words = append(words, "--claims", flags.claims)
+	}
+	return append(words, more...)
 }
 
 func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
@@ -77,7 +110,7 @@ func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 	default:
 		defer s.Close()
 	}
-	findings, err := judge(ctx, s, id, new(lab.Kept))
+	findings, err := judge(ctx, s, id, flags.sources, new(lab.Kept))
 	if err != nil {
 		return err
 	}
@@ -88,8 +121,8 @@ func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 // terminal, and else with all evidence.
 func (a *app) showFindings(findings []audit.Finding, id string, flags auditFlags) error {
 	if flags.brief {
-		words := slices.DeleteFunc([]string{"audit", id, "--format", "markdown"}, func(word string) bool { return word == "" })
-		return audit.WriteScreen(a.screen, findings, a.columns(), a.commandLine("audit", "--measure", "--budget", "1h"), a.commandLine(words...))
+		words := slices.DeleteFunc(flags.words(id, "--format", "markdown"), func(word string) bool { return word == "" })
+		return audit.WriteScreen(a.screen, findings, a.columns(), a.commandLine(flags.words("--measure", "--budget", "1h")...), a.commandLine(words...))
 	}
 	return flags.write(a.stdout, findings)
 }
@@ -102,20 +135,20 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	}
 	defer s.Close()
 	var kept lab.Kept
-	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "", &kept) },
+	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "", flags.sources, &kept) },
 		&claimMeter{app: a, store: s, quiet: flags.quiet})
 	if err != nil {
-		return a.unaudited(ctx, err)
+		return a.unaudited(ctx, flags, err)
 	}
 	return a.showFindings(findings, "", flags)
 }
 
 // unaudited says how to see what was measured before audit was interrupted.
-func (a *app) unaudited(ctx context.Context, err error) error {
+func (a *app) unaudited(ctx context.Context, flags auditFlags, err error) error {
 	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
 		return err
 	}
-	hints := []string{"the runs that finished before are kept; the verdicts by them: " + a.commandLine("audit") + "; to measure the open claims, give the same command again"}
+	hints := []string{"the runs that finished before are kept; the verdicts by them: " + a.commandLine(flags.words()...) + "; to measure the open claims, give the same command again"}
 	if exit := (*exitError)(nil); errors.As(err, &exit) && exit.status == statusInterrupted {
 		return &exitError{exit.status, exit.err, append(exit.hints, hints...)}
 	}
@@ -232,16 +265,12 @@ func (m *claimMeter) request(w audit.Work, budget time.Duration) (lab.Request, e
 		return lab.Request{}, err
 	}
 	p.Factors = false
-	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Sides: w.Sides(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
+	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Drivers: w.Drivers(), Only: w.Only(), Sides: w.Sides(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
 }
 
-// judge judges all claims by the run of that id, or by all runs of a store; nil
+// judge judges the claims of sources by the run of that id, or by all runs of a store; nil
 // is one without runs.
-func judge(ctx context.Context, s *store.Store, id string, kept *lab.Kept) ([]audit.Finding, error) {
-	sources, err := published.Claims()
-	if err != nil {
-		return nil, err
-	}
+func judge(ctx context.Context, s *store.Store, id string, sources []published.Source, kept *lab.Kept) ([]audit.Finding, error) {
 	if s == nil {
 		return audit.Judge(sources, func(string, int) (*analysis.Result, error) { return nil, nil })
 	}

@@ -76,12 +76,12 @@ func TestInterruptedAudit(t *testing.T) {
 		"estimating": {context.Canceled, "assay audit"},
 		"measuring":  {a.unfinished(interrupted, "assay run kv --resume", lab.Result{ID: "20261120-153000-0001"}, context.Canceled), "assay run kv --resume the runs"},
 	} {
-		exit := asExit(interrupted, a.unaudited(interrupted, c.err))
+		exit := asExit(interrupted, a.unaudited(interrupted, auditFlags{}, c.err))
 		if hints := strings.Join(exit.hints, " "); exit.status != statusInterrupted || !strings.Contains(hints, c.want) || !strings.Contains(hints, "the verdicts by them: assay audit") {
 			t.Errorf("%s: got status %d, %q; want %d and %q", name, exit.status, hints, statusInterrupted, c.want)
 		}
 	}
-	if err := errors.New("disk"); !errors.Is(a.unaudited(t.Context(), err), err) {
+	if err := errors.New("disk"); !errors.Is(a.unaudited(t.Context(), auditFlags{}, err), err) {
 		t.Error("an audit that nobody interrupted has another error")
 	}
 }

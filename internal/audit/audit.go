@@ -16,6 +16,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/report"
+	"assay/internal/stat"
 	"assay/kit/kv"
 	"assay/published"
 )
@@ -25,12 +27,15 @@ type Verdict string
 
 // The verdicts.
 const (
-	Holds    Verdict = "holds here"
-	Fails    Verdict = "does not hold here"
-	Broken   Verdict = "its operations fail here" // there is no speed to compare, and more measuring makes none
-	Unknown  Verdict = "cannot be told"
-	NoEffect Verdict = "condition had no effect"
-	Untested Verdict = "not tested" // the claim's data says why
+	Holds         Verdict = "holds here"
+	Fails         Verdict = "does not hold here"       // under the source's own condition
+	NotReproduced Verdict = "not reproduced"           // under another condition, or what ties here has no stated size
+	Broken        Verdict = "its operations fail here" // there is no speed to compare, and more measuring makes none
+	Unknown       Verdict = "cannot be told"
+	NoEffect      Verdict = "condition had no effect"
+	Untested      Verdict = "not tested"                    // the claim's data says why
+	Agrees        Verdict = "its own figures say so"        // of a claim that no plan measures
+	Contradicted  Verdict = "its own figures contradict it" // likewise
 )
 
 // Finding is a claim with its verdict.
@@ -55,6 +60,8 @@ type Evidence struct {
 	Published [2]string            // both figures as printed, with their unit; empty where the source has none
 	Claimed   float64              // A / B as published; 0 where the source has none
 	Against   bool                 // the source's own figures are not what it claims
+	Apart     string               // why the source's own figures cannot be compared with each other
+	Differs   []Difference         // from the source's own condition
 	Here      *analysis.Comparison // A / B here; nil where it was not compared
 	Looks     int                  // at how many runs it was looked at by now, each made since those before it told nothing
 	Basis     analysis.Basis       // what the launches of both have in common
@@ -109,18 +116,58 @@ func (f *Finding) conclude() {
 	if len(f.Evidence) == 0 {
 		return
 	}
-	order := []Verdict{Holds, Unknown, Broken, NoEffect, Fails}
+	f.adjust()
+	for i := range f.Evidence {
+		f.Evidence[i].excuse()
+	}
+	order := []Verdict{Agrees, Holds, Unknown, Broken, NoEffect, NotReproduced, Fails, Contradicted}
 	worst := slices.MaxFunc(f.Evidence, func(a, b Evidence) int {
 		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
 	})
 	f.Verdict, f.Reason, f.Missed = worst.Verdict, worst.Reason, worst.Missed
 }
 
+// adjust takes back what refutes the claim only because it has many comparisons: those that were
+// made are one family. That all have to hold needs no adjusting.
+func (f *Finding) adjust() {
+	var tested []int
+	var ps []float64
+	for i, e := range f.Evidence {
+		if e.Here != nil && e.Here.Ratio.N >= stat.MinPairs {
+			tested, ps = append(tested, i), append(ps, e.against(f.metric().HigherBetter))
+		}
+	}
+	for at, p := range stat.Holm(ps) {
+		if e := &f.Evidence[tested[at]]; e.Verdict == Fails && p > alpha {
+			e.Verdict, e.Missed = Unknown, ""
+			e.Reason = fmt.Sprintf("undecided: %s, but not with all %d comparisons of the claim together (p %.2g)", e.Reason, len(ps), p)
+		}
+	}
+}
+
+// alpha is the chance, at most, that some comparison of a claim refutes what is so.
+const alpha = 0.05
+
+// excuse says of what fails under another condition than the source's that it was not reproduced.
+func (e *Evidence) excuse() {
+	if e.Verdict == Fails && len(e.Differs) > 0 {
+		e.Verdict, e.Reason = NotReproduced, e.Reason+"; under another condition: "+inWords(e.Differs)
+	}
+}
+
 // examine makes one comparison.
 func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 	e := Evidence{Comparison: c, Verdict: Unknown, Open: true}
-	if err := e.addPublished(f.Source, f.metric()); err != nil {
+	a, b, known, err := f.Source.Ratio(c)
+	if err != nil {
 		return e, err
+	}
+	if known {
+		e.addPublished(a, b, f.metric())
+	}
+	if f.Claim.Plan == "" {
+		e.judgeOwn(a, b, f.metric())
+		return e, nil
 	}
 	found, err := f.choose(c, runs)
 	if err != nil {
@@ -190,21 +237,6 @@ func coordinates(all ...map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
-	a, b, known, err := s.Ratio(e.Comparison)
-	if err != nil || !known {
-		return err
-	}
-	for i, figure := range []published.Figure{a, b} {
-		e.Published[i] = figure.Printed + " " + figure.Unit
-	}
-	if b.Value != 0 {
-		e.Claimed = a.Value / b.Value
-		e.Against = !agrees(e.Comparison, e.Claimed, metric.HigherBetter)
-	}
-	return nil
-}
-
 // find returns the rows with these coordinates, but for builds with compile options of
 // their own that are not asked for.
 func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
@@ -240,11 +272,12 @@ func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool 
 // and refutes nothing.
 func (e *Evidence) compare(f *Finding, of cells) {
 	a, b := of.a[0], of.b[0]
+	e.Differs = of.differs
 	worse := a
-	if assay.Worse(a.Outcome, b.Outcome) != a.Outcome {
+	if assay.Worse(outcome(a), outcome(b)) != outcome(a) {
 		worse = b
 	}
-	if worse.Outcome != assay.OK {
+	if outcome(worse) != assay.OK {
 		e.end(f, worse)
 		return
 	}
@@ -264,13 +297,16 @@ func (e *Evidence) compare(f *Finding, of cells) {
 		e.Reason, e.Open = why, passes
 		return
 	}
-	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
+	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, here.Comparison, func() string { return report.Why(here) }, metric.HigherBetter)
 }
 
 // end judges by a row that is not compared: by how it ended. Another assay, or other builds
 // than those of the runs, may end in another way.
 func (e *Evidence) end(f *Finding, row *analysis.Row) {
 	e.Open, e.Reason = row.Outcome == assay.NotRun || e.Age > 0, ended(row)
+	if share := failures(row); share > 0 {
+		e.Reason += fmt.Sprintf("; %.2g %% of its requests failed", 100*share)
+	}
 	switch row.Outcome {
 	case assay.NotApplied:
 		e.noEffect(f, row)
@@ -320,14 +356,24 @@ func requested(row *analysis.Row, name string) string {
 }
 
 // told reports whether a verdict is about the claim, and not about why it has none.
-func (v Verdict) told() bool { return v == Holds || v == Fails }
+func (v Verdict) told() bool {
+	return slices.Contains([]Verdict{Holds, Fails, NotReproduced, Agrees, Contradicted}, v)
+}
 
-// open reports whether more measuring can tell what is not told now.
-func (e Evidence) open() bool { return e.Open && !e.Verdict.told() }
+// open reports whether more measuring can tell what is not told now, or can reproduce the
+// source's condition better.
+func (e Evidence) open() bool {
+	if e.Verdict == NotReproduced {
+		return slices.ContainsFunc(e.Differs, func(d Difference) bool { return d.Removable })
+	}
+	return e.Open && !e.Verdict.told()
+}
 
-// open reports whether more measuring can tell what is not told now.
+// open reports whether more measuring can change the verdict.
 func (f Finding) open() bool {
-	return !f.Verdict.told() && slices.ContainsFunc(f.Evidence, Evidence.open)
+	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool {
+		return e.open() && (!f.Verdict.told() || f.Verdict == NotReproduced && e.Verdict == NotReproduced)
+	})
 }
 
 // rest is the claim with the comparisons that more measuring can tell alone.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -93,12 +94,31 @@ func claim(expect published.Expectation, size float64) published.Claim {
 
 func judge(t *testing.T, s published.Source, c published.Claim, r audit.Runs) audit.Finding {
 	t.Helper()
+	if s.Conditions.OS == "" {
+		s.Conditions.OS, s.Conditions.Arch, s.Conditions.Cores = "linux", "amd64", "4"
+	}
+	if s.Versions == nil {
+		s.Versions = map[string]string{"a": "v1", "b": "v1", "c": "v1", "d": "v1"}
+	}
 	s.Claims = []published.Claim{c}
-	findings, err := audit.Judge([]published.Source{s}, r)
+	findings, err := audit.Judge([]published.Source{s}, atHome(r))
 	if err != nil || len(findings) != 1 {
 		t.Fatalf("%v, %v", findings, err)
 	}
 	return findings[0]
+}
+
+// atHome are runs of the machine of the tests' sources.
+func atHome(r audit.Runs) audit.Runs {
+	return func(plan string, age int) (*analysis.Result, error) {
+		result, err := r(plan, age)
+		if result != nil {
+			host := map[string]string{"os": "linux", "arch": "amd64"}
+			maps.Copy(host, result.Run.Host)
+			result.Run.Host = host
+		}
+		return result, err
+	}
 }
 
 func TestVerdicts(t *testing.T) {
@@ -116,22 +136,26 @@ func TestVerdicts(t *testing.T) {
 		want   audit.Verdict
 		reason string
 	}{
-		"faster":               {trial(1000, "g"), trial(2000, "g"), published.Faster, 0, audit.Holds, ""},
-		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
-		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
-		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
-		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: measured 1.5x as fast (1.5x to 1.5x), claimed 2x to 5x"},
-		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: measured 8.97x as fast (8.96x to 8.99x), claimed 2x to 5x"},
-		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: measured 1.76x as fast (1.42x to 2.19x), claimed 2x to 5x"},
-		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
-		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: measured 1.5x as slow (1.5x to 1.5x), claimed 2x to 5x"},
-		"alike":                {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
-		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "measured 1.1x as fast (1.1x to 1.1x), claimed 0.9524x to 1.05x"},
-		"little is not faster": {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
-		"much is faster":       {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "measured 1.3x as fast (1.3x to 1.3x), claimed at most 1.15x"},
-		"alike is not faster":  {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
-		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
-		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
+		"faster":                     {trial(1000, "g"), trial(2000, "g"), published.Faster, 0, audit.Holds, ""},
+		"the other way round":        {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
+		"slower":                     {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
+		"as much as stated":          {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
+		"less than stated":           {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: measured 1.5x as fast (1.5x to 1.5x), claimed 2x to 5x"},
+		"more than stated":           {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: measured 8.97x as fast (8.96x to 8.99x), claimed 2x to 5x"},
+		"at the edge":                {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: measured 1.76x as fast (1.42x to 2.19x), claimed 2x to 5x"},
+		"slower as stated":           {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
+		"less slow":                  {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: measured 1.5x as slow (1.5x to 1.5x), claimed 2x to 5x"},
+		"alike":                      {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
+		"not alike":                  {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "measured 1.1x as fast (1.1x to 1.1x), claimed 0.9524x to 1.05x"},
+		"little is not faster":       {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
+		"much is faster":             {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "measured 1.3x as fast (1.3x to 1.3x), claimed at most 1.15x"},
+		"alike is not faster":        {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
+		"a tie is no refutation":     {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.NotReproduced, "they tie within 2 %, and the source states no size"},
+		"nor of slower":              {trial(1000, "g"), trial(1001, "g"), published.Slower, 0, audit.NotReproduced, "they tie within 2 %, and the source states no size"},
+		"a tie refutes a size":       {trial(1000, "g"), trial(1001, "g"), published.Faster, 1.5, audit.Fails, "less than claimed: measured 1x as fast (1x to 1x), claimed 1.25x to 2x"},
+		"a tie may be best":          {trial(1000, "g"), trial(1001, "g"), published.NotSlower, 0, audit.Holds, ""},
+		"what is best is not slower": {trial(2000, "g"), trial(1000, "g"), published.NotSlower, 0, audit.Fails, "it is slower"},
+		"other launches":             {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
 		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
 			"a: not-applied here: mmap_size was ignored"},
 		"failed":       {trial(1000, "g"), failed, published.Faster, 0, audit.Broken, "b: failed here: it died"},

@@ -193,7 +193,8 @@ func TestWorthOfRuns(t *testing.T) {
 		"one lacks one, two launches": {[]*analysis.Result{lacks, of("two", "", 2)}, "two"},
 		"two launches, of two runs":   {[]*analysis.Result{of("two", "", 2), of("apart", "r2", 6)}, "apart"},
 	} {
-		if f := judge(t, published.Source{}, claim(published.Faster, 0), ages(c.ages...)); f.Evidence[0].Report.Run.ID != c.want {
+		source := published.Source{Versions: map[string]string{"b": "v1"}} // that of a is not stated
+		if f := judge(t, source, claim(published.Faster, 0), ages(c.ages...)); f.Evidence[0].Report.Run.ID != c.want {
 			t.Errorf("%s: got the run %s, want %s", name, f.Evidence[0].Report.Run.ID, c.want)
 		}
 	}

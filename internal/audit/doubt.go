@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/internal/analysis"
 	"assay/internal/report"
 )
@@ -30,6 +32,17 @@ func (e *Evidence) doubt(a, b *analysis.Row) {
 	}
 	add(e.Comparison.A, a)
 	add(e.Comparison.B, b)
+	for i, row := range []*analysis.Row{a, b} {
+		if share := failures(row); share > 0 {
+			e.Doubts = append(e.Doubts, Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), failedRequests(share)})
+		}
+	}
+}
+
+// failedRequests says how many requests of a row failed: its figures are of the others.
+func failedRequests(share float64) analysis.Warning {
+	return analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Code: "failed-requests",
+		Evidence: fmt.Sprintf("%.2g %% of the requests failed, and the figures are of the others", 100*share)}}}
 }
 
 // String is the doubt in one line.

@@ -4,31 +4,37 @@ import (
 	"fmt"
 	"math"
 
-	"assay/internal/analysis"
-	"assay/internal/report"
 	"assay/internal/stat"
 	"assay/published"
 )
 
-// expect compares a comparison with what the claim expects of it. Alike always
-// has a size.
-func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, Miss, string) {
+// expect compares a comparison with what the claim expects of it; why says of an undecided one
+// what it lacks. Alike always has a size. What ties neither shows nor refutes a difference whose
+// size nobody stated.
+func expect(p published.Comparison, here stat.Comparison, why func() string, higherBetter bool) (Verdict, Miss, string) {
 	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
-		return expectSize(p, rule, gain(here.Ratio, higherBetter))
-	}
-	if here.Verdict == stat.Undecided {
-		return Unknown, "", "undecided: " + report.Why(here)
+		return expectSize(p, here.Rule(), gain(here.Ratio, higherBetter))
 	}
 	is := here.Verdict
-	holds := map[published.Expectation]bool{
-		published.Faster:    is == stat.Faster,
-		published.Slower:    is == stat.Slower,
-		published.NotFaster: is != stat.Faster,
-	}[p.Expect]
-	if !holds {
+	differs := p.Expect == published.Faster || p.Expect == published.Slower
+	switch {
+	case is == stat.Undecided:
+		return Unknown, "", "undecided: " + why()
+	case is == stat.Equivalent && differs:
+		return NotReproduced, "", fmt.Sprintf("they tie within %.3g %%, and the source states no size", 100*here.Rule().Margin)
+	case differs && string(is) != string(p.Expect), p.Expect == published.NotFaster && is == stat.Faster, p.Expect == published.NotSlower && is == stat.Slower:
 		return Fails, "", fmt.Sprintf("it is %s", is)
 	}
 	return Holds, "", ""
+}
+
+// against is the p-value of what refutes the claim.
+func (e *Evidence) against(higherBetter bool) float64 {
+	low, high := e.Comparison.Bounds()
+	if !higherBetter {
+		low, high = 1/high, 1/low
+	}
+	return e.Here.Beyond(low, high)
 }
 
 // gain is how much better A is than B, above 1 where it is.

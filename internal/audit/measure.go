@@ -38,6 +38,18 @@ func (w Work) Sides() []map[string][]string {
 	return sides
 }
 
+// Drivers are those of all its claims, each as [published.Claim.Drivers] has it; none: the plan's.
+func (w Work) Drivers() []string {
+	all := published.Claim{Versions: map[string]string{}}
+	for _, c := range w.Claims {
+		maps.Copy(all.Versions, c.Versions)
+		for _, p := range c.Compare {
+			all.Compare = append(all.Compare, published.Comparison{A: c.Cell(p.A), B: c.Cell(p.B)})
+		}
+	}
+	return all.Drivers()
+}
+
 // Precision is the narrowest half-width that a claim needs, by its figures or else by what it
 // says; 0: the usual one.
 func (w Work) Precision() float64 {

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,15 +29,14 @@ func markdown(findings []Finding) string {
 	var b strings.Builder
 	b.WriteString("# Published claims, checked on this machine\n\n")
 	b.WriteString("Figures of A and B are those of this machine; only their ratio is compared with the published one. " +
-		"A claim of several comparisons does not hold where one of them does not.\n\n")
+		"A claim of several comparisons does not hold where one of them does not. What fails under another condition than the source's own " +
+		"does not refute the source: it is not reproduced.\n\n")
 	b.WriteString(summary(findings))
-	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
-	for _, f := range findings {
-		missed := ""
-		if f.Missed != "" {
-			missed = ", " + string(f.Missed)
-		}
-		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, missed, strings.Join(f.Codes(), ", "))
+	authors, ours := byAuthor(findings)
+	addVerdicts(&b, "claim", authors)
+	if len(ours) > 0 {
+		b.WriteString("\n")
+		addVerdicts(&b, "our reading of a source's tables, which no author wrote", ours)
 	}
 	last := ""
 	for _, f := range findings {
@@ -50,20 +50,38 @@ func markdown(findings []Finding) string {
 	return b.String()
 }
 
-// verdicts are in the order in which they are counted.
-var verdicts = []Verdict{Holds, Fails, NoEffect, Broken, Unknown, Untested}
+// byAuthor parts what authors wrote from our readings of their tables.
+func byAuthor(findings []Finding) (authors, ours []Finding) {
+	for _, f := range findings {
+		if f.Claim.Basis == published.Reading {
+			ours = append(ours, f)
+		} else {
+			authors = append(authors, f)
+		}
+	}
+	return authors, ours
+}
 
-// summary counts the verdicts. It says what to do where there is nothing to judge by, and
-// how many claims more measuring does not decide.
-func summary(findings []Finding) string {
+// addVerdicts adds a table with a row for each claim.
+func addVerdicts(b *strings.Builder, title string, findings []Finding) {
+	fmt.Fprintf(b, "| %s | source | verdict | doubts |\n| --- | --- | --- | --- |\n", title)
+	for _, f := range findings {
+		missed := ""
+		if f.Missed != "" {
+			missed = ", " + string(f.Missed)
+		}
+		fmt.Fprintf(b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, missed, strings.Join(f.Codes(), ", "))
+	}
+}
+
+// verdicts are in the order in which they are counted.
+var verdicts = []Verdict{Holds, Fails, NotReproduced, NoEffect, Broken, Agrees, Contradicted, Unknown, Untested}
+
+// counted says how many findings have each verdict.
+func counted(findings []Finding) string {
 	counts := map[Verdict]int{}
-	measured, settled := false, 0
 	for _, f := range findings {
 		counts[f.Verdict]++
-		measured = measured || len(f.runs()) > 0
-		if f.Verdict == Unknown && !f.open() {
-			settled++
-		}
 	}
 	var words []string
 	for _, v := range verdicts {
@@ -71,9 +89,40 @@ func summary(findings []Finding) string {
 			words = append(words, fmt.Sprintf("%s: %d", v, counts[v]))
 		}
 	}
-	text := fmt.Sprintf("Of %d claims, %s.", len(findings), strings.Join(words, "; "))
+	return strings.Join(words, "; ")
+}
+
+// contradicted reports whether the source's own figures of a comparison's own condition say
+// otherwise.
+func (f Finding) contradicted() bool {
+	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Against && e.Comparison.Published.Other == "" })
+}
+
+// summary counts the verdicts, those of authors' sentences apart. It says what to do where there
+// is nothing to judge by, how many claims more measuring does not decide, and how many the
+// sources' own figures contradict.
+func summary(findings []Finding) string {
+	measurable, measured, settled, against := false, false, 0, 0
+	for _, f := range findings {
+		measurable = measurable || f.Claim.Plan != ""
+		measured = measured || len(f.runs()) > 0
+		if f.Verdict == Unknown && !f.open() {
+			settled++
+		}
+		if f.contradicted() && f.Verdict != Contradicted {
+			against++
+		}
+	}
+	authors, ours := byAuthor(findings)
+	text := fmt.Sprintf("Of %d claims, %s.", len(authors), counted(authors))
+	if len(ours) > 0 {
+		text += fmt.Sprintf(" Of %d readings of ours, which no author wrote, %s.", len(ours), counted(ours))
+	}
+	if against > 0 {
+		text += fmt.Sprintf(" The sources' own figures contradict %d of all.", against)
+	}
 	switch {
-	case !measured:
+	case !measured && measurable:
 		text += " No run has their cells yet: run their plans, or below each claim is the command that measures its cells alone."
 	case settled > 0:
 		text += fmt.Sprintf(" For %d of those that cannot be told, more measuring does not help: their reasons say why.", settled)
@@ -132,7 +181,10 @@ func heading(b *strings.Builder, f Finding) {
 const fewRuns = 3
 
 func (f Finding) addTo(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n**%s**%s. Its condition is %s.", f.Claim.Says, f.Verdict, because(f.Reason), f.Claim.Provenance)
+	fmt.Fprintf(b, "\n### %s\n\n**%s**%s.", f.Claim.Says, f.Verdict, because(f.Reason))
+	if f.Claim.Plan != "" {
+		fmt.Fprintf(b, " Its condition is %s.", f.Claim.Provenance)
+	}
 	if f.Claim.Basis == published.Reading {
 		b.WriteString(" The claim is our reading of the source's figures, not a sentence of it.")
 	}
@@ -152,6 +204,12 @@ func (f Finding) addTo(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(coordinates(e.Comparison.A)), cell(coordinates(e.Comparison.B)),
 			e.expected(), cell(e.claimed()), e.here(), e.centers(), string(e.Verdict)+because(e.Reason))
 	}
+	if differs := f.differs(); len(differs) > 0 {
+		fmt.Fprintf(b, "\nOther than in the source: %s.\n", inWords(differs))
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Claim.Immaterial)) {
+		fmt.Fprintf(b, "\nThat it differs in %s does not matter: %s.\n", name, f.Claim.Immaterial[name])
+	}
 	if kinds := f.kinds(); len(kinds) > 0 {
 		b.WriteString("\nDoubts:\n\n")
 		for _, k := range kinds {
@@ -168,6 +226,19 @@ func (f Finding) addTo(b *strings.Builder) {
 			b.WriteString("Some figures come from other launches than those they are compared with: `assay audit --measure` measures both in turn, a run does not.\n")
 		}
 	}
+}
+
+// differs are the differences of all comparisons, each once.
+func (f Finding) differs() []Difference {
+	var all []Difference
+	for _, e := range f.Evidence {
+		for _, d := range e.Differs {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
 }
 
 // cell keeps text from ending a table's cell.
@@ -189,7 +260,7 @@ func (e Evidence) expected() string {
 		return string(c.Expect)
 	case c.Expect == published.Alike:
 		how = "within"
-	case c.Expect == published.NotFaster:
+	case c.Expect == published.NotFaster, c.Expect == published.NotSlower:
 		how = "than"
 	}
 	return fmt.Sprintf("%s, %s %.3gx", e.Comparison.Expect, how, e.Comparison.Size)
@@ -200,8 +271,11 @@ func (e Evidence) claimed() string {
 		return "-"
 	}
 	against := ""
-	if e.Against {
+	switch {
+	case e.Against:
 		against = ", which contradicts the source's own text"
+	case e.Apart != "":
+		against = "; " + e.Apart
 	}
 	if other := e.Comparison.Published.Other; other != "" {
 		against += "; " + other
@@ -237,7 +311,7 @@ func (e Evidence) centers() string {
 
 var header = []string{"source", "claim", "says", "provenance", "verdict", "reason", "plan", "run", "a", "b", "expected", "metric",
 	"published_a", "published_b", "published_ratio", "here_a", "here_b", "here_ratio", "here_low", "here_high", "n", "paired", "comparison",
-	"doubts", "command", "basis"}
+	"doubts", "command", "basis", "differs"}
 
 // writeCSV prints a row for each comparison, and one for a claim without any.
 func writeCSV(w io.Writer, findings []Finding) error {
@@ -308,7 +382,7 @@ func (f Finding) record(e Evidence) []string {
 	if f.open() && e.open() {
 		command = f.rest().Command()
 	}
-	return append(record, command, string(f.Claim.Basis))
+	return append(record, command, string(f.Claim.Basis), inWords(e.Differs))
 }
 
 func number(v float64) string {

@@ -26,7 +26,7 @@ func TestClaimsAreDocumented(t *testing.T) {
 	}
 	for _, source := range sources {
 		for _, c := range source.Claims {
-			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect|its operations fail here|not tested)\*\*[^|\n]*`
+			const verdicts = `\*\*(holds here|does not hold here|not reproduced|cannot be told|condition had no effect|its operations fail here|not tested)\*\*[^|\n]*`
 			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
 			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
 			if row == nil || section == nil || row[1] != section[1] {

@@ -21,7 +21,7 @@ var imports = map[string][]string{
 	"kit":       {},
 	"stat":      {"guard"},
 	"plans":     {},
-	"published": {"root"},
+	"published": {"root", "file"},
 	"scripts":   {},
 	"host":      {"root", "kit"},
 	"near":      {},

@@ -208,6 +208,17 @@ func (r Rule) Compare(figures, baseline []float64, higherBetter bool) (Compariso
 	return r.JudgeOne(p, Prior{}, higherBetter), nil
 }
 
+// OfInterval judges the interval of a ratio that somebody else made.
+func (r Rule) OfInterval(ratio Interval, higherBetter bool) Comparison {
+	c := Comparison{Ratio: ratio, Level: level, rule: r}
+	low, high := math.Log(ratio.Low), math.Log(ratio.High)
+	if !higherBetter {
+		low, high = -high, -low
+	}
+	c.Verdict, c.Reason = r.decideBounds(ratio.N, low, high)
+	return c
+}
+
 // Place reports whether a ratio is shown to lie between two bounds (inside: its
 // whole interval does) or beyond them (outside). The noise counts as in JudgeOne.
 // Neither holds where that is open, and with too few launches.

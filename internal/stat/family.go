@@ -46,6 +46,15 @@ func (r Rule) settle(family []member) []Comparison {
 	return all
 }
 
+// Holm returns p-values adjusted for all of them being looked at together (Holm 1979).
+func Holm(ps []float64) []float64 {
+	weights := make([]float64, len(ps))
+	for i := range weights {
+		weights[i] = 1
+	}
+	return holm(ps, weights)
+}
+
 // holm returns p-values adjusted for all of them being looked at together. Those
 // without a weight do not count, and are 1.
 func holm(ps, weights []float64) []float64 {
