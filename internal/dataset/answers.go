@@ -21,7 +21,7 @@ const (
 )
 
 // answersRules is raised whenever other answers than before are expected.
-const answersRules = 2
+const answersRules = 3
 
 // expectedAnswer is what is known of the answer to one request.
 type expectedAnswer struct{ sum, known int64 }
@@ -199,12 +199,12 @@ func ofReads(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tra
 	var body answer.Body
 	all = make([]expectedAnswer, trace.Length)
 	err = batches(ctx, conn, 0, trace.Length, func(position int) error {
-		text, err := s.body(ctx, position, &body)
+		text, open, err := s.body(ctx, position, &body)
 		if err != nil {
 			return err
 		}
 		all[position] = expectedAnswer{answer.Sum(text), everyByte}
-		if rowsOnly || Varies(op) {
+		if rowsOnly || open || Varies(op) {
 			all[position] = expectedAnswer{answer.RowsSum(text), rowsKnown}
 		}
 		return nil
@@ -222,8 +222,9 @@ func anyDated(conn *sql.Conn, op assay.Operation) (bool, error) {
 	return false, nil
 }
 
-// body is what a worker answers to a request.
-func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]byte, error) {
+// body is what a worker answers to a request, and whether it may answer the rows in another
+// order.
+func (s *session) body(ctx context.Context, position int, body *answer.Body) (_ []byte, open bool, _ error) {
 	body.Begin()
 	rows := 0
 	for i := range s.steps {
@@ -231,6 +232,7 @@ func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]
 		for j := range st.args {
 			st.args[j] = s.trace.Value(st.first+j, position)
 		}
+		before := rows
 		found, err := st.stmt.QueryContext(ctx, st.args...)
 		if err == nil {
 			types := assay.TypeNames(st.Returns)
@@ -240,8 +242,9 @@ func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]
 			})
 		}
 		if err != nil {
-			return nil, fmt.Errorf("operation %q at position %d: %w; the SQL is:\n%s", s.name, position, err, st.SQL)
+			return nil, false, fmt.Errorf("operation %q at position %d: %w; the SQL is:\n%s", s.name, position, err, st.SQL)
 		}
+		open = open || rows-before > 1 && st.unordered
 	}
-	return body.End(rows), nil
+	return body.End(rows), open, nil
 }

@@ -23,11 +23,12 @@ type session struct {
 
 type step struct {
 	assay.Step
-	number int // counts from 1
-	stmt   *sql.Stmt
-	first  int // column of the trace with the first argument
-	hash   *answer.Hash
-	args   []any
+	number    int // counts from 1
+	stmt      *sql.Stmt
+	first     int // column of the trace with the first argument
+	hash      *answer.Hash
+	args      []any
+	unordered bool // its SQL leaves the order of rows open
 }
 
 // newSession prepares an operation that has steps of its own.
@@ -47,7 +48,7 @@ func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *
 	}
 	first := 0
 	for i, spec := range op.Steps {
-		prepared := step{Step: spec, number: i + 1, first: first, args: make([]any, len(spec.Args))}
+		prepared := step{Step: spec, number: i + 1, first: first, args: make([]any, len(spec.Args)), unordered: unordered(spec.SQL)}
 		first += len(spec.Args)
 		if err := prepared.prepare(ctx, conn); err != nil {
 			return nil, fmt.Errorf("step %d: %w; the SQL is:\n%s", i+1, err, spec.SQL)

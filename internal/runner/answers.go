@@ -156,6 +156,9 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	for _, u := range s.units {
 		want = append(want, u.digest)
 	}
+	if err := in.acceptReordered(ctx, j, s.units, digests, want); err != nil {
+		return err
+	}
 	return compareAnswers("after measuring", j, s.start, digests, want)
 }
 
@@ -264,6 +267,17 @@ func (in *instance) runBehind(ctx context.Context, j *job) error {
 	}
 	if j.told == nil {
 		return nil
+	}
+	s := &sample{}
+	for i := range j.told {
+		position := (int(start) + i) % j.trace.Length
+		s.units = append(s.units, unitAnswer{position: position, operation: j.Cell.Peer(), own: position})
+	}
+	if err := s.findParts(j); err != nil {
+		return err
+	}
+	if err := in.acceptReordered(ctx, j, s.units, digests, j.told); err != nil {
+		return err
 	}
 	return compareAnswers("after the block", j, start, digests, j.told)
 }

@@ -231,7 +231,13 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 			return "", 0, err
 		}
 		each = time.Since(began) / time.Duration(max(1, e.count))
-		if found.Digest != e.digest {
+		right := found.Digest == e.digest
+		if !right && found.Rows == e.rows {
+			if right, err = in.sameRows(ctx, j, name, e, 0); err != nil {
+				return "", 0, err
+			}
+		}
+		if !right {
 			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf(
 				"the answers to the first %d of %s have digest %.12s, want %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
 		}
@@ -263,7 +269,13 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if found.Digest != j.state {
+	right := found.Digest == j.state
+	if !right {
+		if right, err = in.sameState(ctx, j); err != nil {
+			return "", err
+		}
+	}
+	if !right {
 		return found.Digest, &failure{assay.WrongAnswer, fmt.Sprintf(
 			"after the block, %q answers digest %.12s, want %.12s%s", check.SQL, found.Digest, j.state, anyOrder(j.Cell.Clients))}
 	}

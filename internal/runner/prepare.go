@@ -59,6 +59,7 @@ type expectation struct {
 	trace     *dataset.Trace
 	count     int
 	digest    string
+	rows      int64
 }
 
 // named is the name by which a worker has prepared what is verified: the
@@ -251,7 +252,7 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		if err != nil {
 			return err
 		}
-		e.digest = found.Digest
+		e.digest, e.rows = found.Digest, found.Rows
 		j.expected = append(j.expected, e)
 	}
 	if !j.Operation.Changes {

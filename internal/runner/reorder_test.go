@@ -1,0 +1,56 @@
+//go:build unix
+
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// open are operations whose SQL leaves the order of rows open, or which rows there are.
+const open = `  some: {sql: "SELECT id, hp FROM monster WHERE hp > ?", args: [{uniform: [1, 50]}], returns: [int, int]}
+  ties: {sql: "SELECT id FROM monster ORDER BY hp / 10", rows: 100, returns: [int]}
+  few: {sql: "SELECT id, hp FROM monster LIMIT 5", rows: 5, returns: [int, int]}
+  many: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: 4, pool: 4, count: 40}
+  write: {sql: "UPDATE monster SET hp = ? WHERE id = ?", args: [{uniform: [1, 99]}, {uniform: monster.id}], rows: 1, count: 100, check: {sql: "SELECT id, hp FROM monster", returns: [int, int]}}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  mixed: {mix: {some: 80, insert: 20}, count: 200}
+`
+
+// Rows whose order the SQL leaves open are right in any order, and only these rows.
+func TestRowsInAnyOrder(t *testing.T) {
+	for driver, want := range map[string]assay.Outcome{"honest": assay.OK, "lies-digest": assay.WrongAnswer} {
+		t.Run(driver, func(t *testing.T) {
+			text := strings.Replace(header, "honest, second", driver, 1)
+			b := newBench(t, strings.Replace(text, "cache_size: -4096", "reverse_unordered_selects: on", 1)+open)
+			b.Launches = 1
+			b.run(t)
+			seen := map[string]bool{}
+			for _, trial := range b.trials {
+				seen[trial.Cell.Operation] = true
+				if trial.Outcome != want {
+					t.Errorf("%s: got %s (%s), want %s", trial.Cell.Operation, trial.Outcome, trial.Reason, want)
+				}
+			}
+			if len(seen) != 6 {
+				t.Errorf("measured were %d operations, want 6", len(seen))
+			}
+		})
+	}
+}
+
+// Clients of the measured part that answer other rows than one client are wrong, in whatever
+// order.
+func TestWrongRowsInAnyOrder(t *testing.T) {
+	b := newBench(t, strings.Replace(strings.Replace(header, "honest, second", wrongInside, 1), "cache_size: -4096", "reverse_unordered_selects: on", 1)+
+		`  many: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: 4, pool: 4, count: 40}`+"\n")
+	b.Launches = 1
+	b.run(t)
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.WrongAnswer || !strings.Contains(trial.Reason, "after measuring") {
+			t.Errorf("got %s (%s), want a wrong answer after measuring", trial.Outcome, trial.Reason)
+		}
+	}
+}
