@@ -30,7 +30,7 @@ var imports = map[string][]string{
 	"scratch":   {},
 	"scaffold":  {},
 	"queryplan": {},
-	"dataset":   {"root", "kit", "scratch", "queryplan", "file"},
+	"dataset":   {"root", "kit", "plan", "scratch", "queryplan", "file"},
 	"build":     {"root", "kit", "scratch", "guard", "near", "file"},
 	"store":     {"root", "kit"},
 	"emit":      {"root", "kit"},

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -79,5 +80,43 @@ func TestAffordable(t *testing.T) {
 		if got := tuned.affordable(c.share, 1); got != c.want {
 			t.Errorf("%g of %s, %s of it for indexes: got %d blocks, want %d", c.share, c.budget, c.before, got, c.want)
 		}
+	}
+}
+
+// A large effect is an answer after two launches, however small the budget is; others need
+// more.
+func TestLargeEffect(t *testing.T) {
+	index := Factor{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}
+	other := Factor{First: true, Levels: []Level{{}, {Prepare: []string{"CREATE INDEX i ON t (a)"}}}}
+	for times, want := range map[float64]int{1000: 1, 0.001: 0, 1.1: 0} {
+		space := Space{}.With([]Factor{index, other})
+		m := newMachine(func(p Point) float64 {
+			if p[0] != 0 && p[1] == 0 {
+				return math.Log(times)
+			}
+			return 0
+		})
+		o, err := Run(t.Context(), Config{Space: space, Margin: 0.02, Budget: time.Millisecond, Seed: 7}, m.measure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		helping, _ := (&Report{Space: space, Outcome: o, Margin: 0.02}).indexes()
+		if len(helping) != want || !o.IndexesUntried || want > 0 && o.IndexLaunches != 2 {
+			t.Errorf("%g times as fast: got %+v in %d launches, untried %t; want %d that help", times, helping, o.IndexLaunches, o.IndexesUntried, want)
+		}
+	}
+}
+
+// The price of the next class of durability goes before what the budget may leave out.
+func TestPriceIsMeasuredEarly(t *testing.T) {
+	space := Space{Factors: append(switches(3).Factors, Factor{Name: "synchronous", Levels: []Level{{Settings: map[string]string{"synchronous": "full"}}, {Price: "consistent"}, {Price: "process"}}})}
+	tuned := &tuning{config: Config{Space: space}, outcome: &Outcome{}}
+	points, _ := tuned.confirmed([]Point{{1, 1, 0, 0}, {1, 0, 1, 0}})
+	if len(points) < 2 || points[1].Key() != (Point{1, 1, 0, 1}).Key() {
+		t.Errorf("got the points %v, want the price of the first one second", points)
+	}
+	r := &Report{Space: space, Outcome: &Outcome{}}
+	if got := r.prices(); len(got) != 1 || !strings.HasPrefix(got[0], "consistent was not measured") {
+		t.Errorf("without launches: got %q, want that consistent was not measured", got)
 	}
 }

@@ -185,15 +185,17 @@ func (t *tuning) warnOfBudget() {
 // confirmed are the points of the confirmation with the number of launches that the
 // budget pays. It leaves time for other data and clients only where that costs it no
 // point. Where the budget does not pay for all, the first finalist, and the same with more
-// settings, go before what tells of its settings, this before the other finalists, and
-// prices come last.
+// settings, go before the price of the next class of durability, this before what tells of
+// its settings and the other finalists, and other prices come last.
 func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
 	first := 1
 	if len(finalists) > 1 && finalists[1].has(finalists[0]) {
 		first = 2
 	}
-	all := append(finalists[:first:first], t.weakestFirst(finalists[0])...)
-	all = append(append(all, finalists[first:]...), t.priced(finalists[0])...)
+	prices := t.priced(finalists[0])
+	all := append(finalists[:first:first], prices[:min(1, len(prices))]...)
+	all = append(all, t.weakestFirst(finalists[0])...)
+	all = append(append(all, finalists[first:]...), prices...)
 	all = t.config.Space.unique(all)
 	if len(t.config.Conditions) > 0 {
 		if blocks := t.affordable(confirmShare, len(all)); blocks >= minConfirmations {

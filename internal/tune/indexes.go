@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -13,6 +14,9 @@ const (
 	// minIndexLaunches the fewest that a budget must pay for them.
 	indexLaunches    = 6
 	minIndexLaunches = 3
+	// largeEffect is the ratio that needs no more than largeLaunches: each of them shows it.
+	largeEffect   = 3
+	largeLaunches = 2
 )
 
 // indexes measures indexes, statistics and other uses of the driver with the current settings. Nobody chooses
@@ -33,19 +37,71 @@ func (t *tuning) indexes(ctx context.Context) error {
 			return err
 		}
 		collect(rows, points, members)
-		if n <= 2 {
-			launches = t.indexLaunches(n, t.spent-before, 1+len(points))
+		if n > 2 {
+			continue
+		}
+		launches = t.indexLaunches(n, t.spent-before, 1+len(points))
+		if n < largeLaunches && slices.ContainsFunc(points, func(p Point) bool { return rows[p.Key()].large(n) }) {
+			launches = max(launches, largeLaunches)
 		}
 	}
 	t.before = t.spent
+	points = slices.DeleteFunc(points, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	if launches < minIndexLaunches {
 		t.outcome.IndexesUntried = true
+		points = slices.DeleteFunc(points, func(p Point) bool { return !rows[p.Key()].large(largeLaunches) })
+	}
+	if len(points) == 0 {
 		return nil
 	}
-	points = slices.DeleteFunc(points, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	t.outcome.Indexes, t.outcome.IndexLaunches = t.asFamily(points, rows, launches), launches
 	judgeOperations(t.outcome.Indexes, launches)
+	for i := range t.outcome.Indexes {
+		t.outcome.Indexes[i].judgeLarge()
+	}
 	return nil
+}
+
+// large reports whether so many launches show an effect of that size, each of them in the
+// same direction.
+func (r *row) large(launches int) bool {
+	return r != nil && largeGains(r.gains, launches) != 0
+}
+
+// largeGains is 1 where each of the launches is much faster, -1 where each is much slower,
+// and 0 where they are not that sure.
+func largeGains(gains []float64, launches int) int {
+	faster, slower := 0, 0
+	for _, g := range gains {
+		switch {
+		case g > math.Log(largeEffect):
+			faster++
+		case g < -math.Log(largeEffect):
+			slower++
+		}
+	}
+	switch {
+	case len(gains) < launches:
+		return 0
+	case faster == len(gains):
+		return 1
+	case slower == len(gains):
+		return -1
+	}
+	return 0
+}
+
+// judgeLarge decides what launches are too few to decide, and large enough to show.
+func (f *Finalist) judgeLarge() {
+	verdicts := map[int]stat.Verdict{1: stat.Faster, -1: stat.Slower}
+	if verdict, large := verdicts[largeGains(f.rows.gains, largeLaunches)]; large {
+		f.Verdict = verdict
+	}
+	for i, gains := range f.rows.operations {
+		if verdict, large := verdicts[largeGains(gains, largeLaunches)]; large {
+			f.Verdicts[i] = verdict
+		}
+	}
 }
 
 // judgeOperations says which operations each point makes faster or slower, adjusted for

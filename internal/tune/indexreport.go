@@ -12,11 +12,14 @@ import (
 // maxIndexes is how many proposals before any setting a screen has.
 const maxIndexes = 3
 
-// indexes are what was measured before any setting: what is shown to help, and what is
-// not. All states of the data together is one of them where there is more to it than to one alone.
+// indexes are the states of the data that were measured before any setting and are shown to
+// help, and all that is not. All states of the data together is one of them where there is more to it than to one alone.
 func (r *Report) indexes() (helping, idle []Finalist) {
 	alone := 0
 	for _, f := range r.Outcome.Indexes {
+		if r.Space.Use(f.Point) != (assay.Use{}) && f.helps(r.Margin) {
+			continue // it is said last
+		}
 		together := len(f.Point.changed()) > 1
 		switch {
 		case !f.helps(r.Margin):
@@ -30,6 +33,17 @@ func (r *Report) indexes() (helping, idle []Finalist) {
 		}
 	}
 	return helping, idle
+}
+
+// uses are other uses of the driver that are shown to help: advice that most programs know.
+func (r *Report) uses() []string {
+	var all []string
+	for _, f := range r.Outcome.Indexes {
+		if r.Space.Use(f.Point) != (assay.Use{}) && f.helps(r.Margin) {
+			all = append(all, r.change(f)+": "+r.effect(f))
+		}
+	}
+	return all
 }
 
 // change is what a point that is measured first changes: statements as one pastes them, or

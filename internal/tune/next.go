@@ -46,7 +46,11 @@ func (r *Report) next() []step {
 	o := r.Outcome
 	switch {
 	case o.Unconfirmed && o.Enough > 0:
-		do(fmt.Sprintf("tune again with a --budget of %s, or for fewer operations: --only operation=NAME", minutes(o.Enough)))
+		text := fmt.Sprintf("tune again with a --budget of %s", minutes(o.Enough))
+		if len(r.Operations) > 1 {
+			text += ", or for fewer operations: --only operation=NAME"
+		}
+		do(text)
 	case o.Unconfirmed, r.open():
 		do("tune again with a larger --budget, on a machine that does nothing else")
 	case o.Unsearched:

@@ -211,13 +211,24 @@ func (r *Report) nothing() (nothing, open []string) {
 	return nothing, open
 }
 
-// prices say what other classes of durability cost or give.
+const pricesTitle = "another durability, against the best combination"
+
+// prices say what other classes of durability cost or give. The next weaker one is always
+// there, measured or not.
 func (r *Report) prices() []string {
 	var all []string
 	for _, p := range r.Outcome.Prices {
 		all = append(all, fmt.Sprintf("%s %s", p.Class, ratio(p.Gain)))
 	}
-	return all
+	if len(all) > 0 {
+		return all
+	}
+	for _, f := range r.Space.Factors {
+		if first := f.candidates(); first < len(f.Levels) {
+			return []string{f.Levels[first].Price + " was not measured: the budget left no launches for it"}
+		}
+	}
+	return nil
 }
 
 // harmed are the operations whose estimate is more than 5 % worse than now, and those that

@@ -26,6 +26,9 @@ func (r *Report) WriteScreen(out io.Writer, width int) error {
 	s := screen{bufio.NewWriter(out), max(cmp.Or(width, defaultWidth), minWidth)}
 	s.indexes(r)
 	s.text(r.answer(), "  ")
+	if prices := r.prices(); len(prices) > 0 {
+		s.text("  "+pricesTitle+": "+strings.Join(prices, "; "), "  ")
+	}
 	if basis := r.basis(); basis != "" {
 		s.text("  "+basis, "  ")
 	}

@@ -32,10 +32,10 @@ func (r *Report) sections() []section {
 		{"what each does (the best combination against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
 		{"not in the proposal (what the screening saw)", open},
-		{"another durability, against the best combination", r.prices()},
 		{"other data and clients", r.elsewhere()},
 		{"memory", memory},
 		{"note", r.notes()},
+		{"with your settings", r.uses()},
 	}
 	return slices.DeleteFunc(all, func(s section) bool { return len(s.Items) == 0 })
 }
@@ -67,6 +67,9 @@ func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
 	escape := strings.NewReplacer("<", "&lt;", ">", "&gt;", "|", `\|`, "\n", " ")
 	fmt.Fprintf(w, "### %s\n\n", escape.Replace(r.answer()))
+	if prices := r.prices(); len(prices) > 0 {
+		fmt.Fprintf(w, "%s\n\n", escape.Replace(pricesTitle+": "+strings.Join(prices, "; ")))
+	}
 	if helping, _ := r.indexes(); len(helping) > 0 {
 		fmt.Fprintf(w, "%s:\n\n", r.indexTitle())
 		for _, f := range helping {
