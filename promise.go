@@ -11,20 +11,24 @@ type Promise struct {
 	Settings   []Setting // with what was read back
 }
 
-// Unequal says how two promises differ: by a setting, empty where it is by the class
-// alone, and what the two have. Figures with unequal promises have no verdict. Two
-// databases in memory promise alike: there is nothing to sync.
-func (p Promise) Unequal(other Promise) (setting string, have [2]string, unequal bool) {
-	if p.InMemory() && other.InMemory() {
-		return "", have, false
+// Unequal reports whether two promises are of different classes. Then figures are neither
+// compared nor ranked.
+func (p Promise) Unequal(other Promise) bool { return p.Durability != other.Durability }
+
+// Synced says by which setting two promises of one class sync otherwise, and what the two
+// have; the name is empty where they do not. Two databases in memory sync alike: there is
+// nothing to sync.
+func (p Promise) Synced(other Promise) (setting string, have [2]string) {
+	if p.Unequal(other) || p.InMemory() && other.InMemory() {
+		return "", have
 	}
 	for _, name := range []string{"synchronous", "journal_mode"} {
 		ours, theirs := Effective(p.Settings, name), Effective(other.Settings, name)
 		if ours != "" && theirs != "" && ours != theirs {
-			return name, [2]string{ours, theirs}, true
+			return name, [2]string{ours, theirs}
 		}
 	}
-	return "", [2]string{string(p.Durability), string(other.Durability)}, p.Durability != other.Durability
+	return "", have
 }
 
 // InMemory reports whether the database has no file.

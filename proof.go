@@ -35,15 +35,18 @@ type Refutation string
 
 // The refutations, the mildest first.
 const (
-	LosesCommits Refutation = "loses-commits" // acknowledged commits are missing
-	TearsCommits Refutation = "tears-commits" // transactions are there in part, or commits after a missing one are
-	Corrupts     Refutation = "corrupts"      // the engine's own check fails, or values are wrong
-	DoesNotOpen  Refutation = "does-not-open" // the database does not open unaided
+	LosesLastCommit Refutation = "loses-last-commit" // the last acknowledged commit is missing
+	LosesCommits    Refutation = "loses-commits"     // several of the newest are
+	TearsCommits    Refutation = "tears-commits"     // transactions are there in part, or commits after a missing one are
+	Corrupts        Refutation = "corrupts"          // the engine's own check fails, or values are wrong
+	DoesNotOpen     Refutation = "does-not-open"     // the database does not open unaided
 )
 
 // Words says what the refutation is.
 func (r Refutation) Words() string {
 	switch r {
+	case LosesLastCommit:
+		return "loses the last acknowledged commit"
 	case LosesCommits:
 		return "loses acknowledged commits"
 	case TearsCommits:
@@ -120,7 +123,7 @@ func (p Proof) where() string {
 }
 
 // mildness orders refutations, the mildest first.
-var mildness = []Refutation{LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
+var mildness = []Refutation{LosesLastCommit, LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
 
 // Foremost is the proof that stands for those of several faults: the worst
 // refutation, or else what most power cuts showed, or else their weaker model, or else,
@@ -150,7 +153,7 @@ func IsServer(engine string) bool { return engine == "postgresql" }
 // Proven is what remains of a class that the settings of an engine claim: of a refuted
 // one, the strongest that the proof does not refute too.
 func (p Proof) Proven(engine string, claimed Durability) Durability {
-	strong := claimed == Power || claimed == Consistent
+	strong := claimed.AtLeast(Consistent)
 	switch {
 	case p.Refuted == 0 || claimed == DurabilityUnknown:
 		return claimed
@@ -158,6 +161,8 @@ func (p Proof) Proven(engine string, claimed Durability) Durability {
 		return None
 	case !p.Fault.LosesUnsynced(engine):
 		return None // the others lose nothing while the system runs
+	case p.Kind == LosesLastCommit:
+		return LastCommit.Weaker(claimed)
 	case p.Kind == LosesCommits:
 		return Consistent // what is there is whole
 	}

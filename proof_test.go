@@ -60,7 +60,8 @@ func TestProven(t *testing.T) {
 		server        assay.Durability // that is left where the engine is a server; empty: the same
 	}{
 		{held, assay.Power, assay.Power, ""}, {lost, assay.Power, assay.Consistent, ""}, {lost, assay.DurabilityUnknown, assay.DurabilityUnknown, ""},
-		{corrupt, assay.Power, assay.Process, ""}, {corrupt, assay.Consistent, assay.Process, ""},
+		{refuted(assay.PowerCut, assay.LosesLastCommit), assay.Power, assay.LastCommit, ""}, {lost, assay.LastCommit, assay.Consistent, ""},
+		{corrupt, assay.LastCommit, assay.Process, ""}, {corrupt, assay.Power, assay.Process, ""}, {corrupt, assay.Consistent, assay.Process, ""},
 		{refuted(assay.FailingIO, assay.LosesCommits), assay.Power, assay.Consistent, ""},
 		{refuted(assay.Kill, assay.LosesCommits), assay.Power, assay.None, assay.Consistent},
 		{refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.None, assay.Consistent},

@@ -46,15 +46,16 @@ type Durability string
 // does, and more. The application is the process that has the database open, or
 // the client of a server. A server that is killed may lose what a power cut may.
 const (
-	DurabilityUnknown Durability = ""           // not derivable from the settings read back
-	None              Durability = "none"       // a killed application may lose or corrupt data
-	Process           Durability = "process"    // survives a killed application; a power cut may corrupt
-	Consistent        Durability = "consistent" // as Process, and a power cut loses the newest commits only
-	Power             Durability = "power"      // every acknowledged commit survives a power cut
+	DurabilityUnknown Durability = ""            // not derivable from the settings read back
+	None              Durability = "none"        // a killed application may lose or corrupt data
+	Process           Durability = "process"     // survives a killed application; a power cut may corrupt
+	Consistent        Durability = "consistent"  // as Process, and a power cut loses the newest commits only, however many
+	LastCommit        Durability = "last-commit" // as Consistent, and of these commits at most the last
+	Power             Durability = "power"       // every acknowledged commit survives a power cut
 )
 
 // Durabilities are the classes, weakest first.
-var Durabilities = []Durability{DurabilityUnknown, None, Process, Consistent, Power}
+var Durabilities = []Durability{DurabilityUnknown, None, Process, Consistent, LastCommit, Power}
 
 // AtLeast reports whether the class promises what another one does.
 func (d Durability) AtLeast(other Durability) bool {
@@ -76,7 +77,9 @@ func (d Durability) Loss() string {
 	case Power:
 		return "every acknowledged commit survives a power cut"
 	case Consistent:
-		return "a power cut loses the newest commits only"
+		return "a power cut loses the newest commits only: all since the last sync"
+	case LastCommit:
+		return "a power cut loses at most the last commit"
 	case Process:
 		return "survives a killed application; a power cut may corrupt the data"
 	case None:

@@ -14,15 +14,15 @@ import (
 // Answer is a run in one matrix: what to use, how all tables compare, and what
 // is still open.
 type Answer struct {
-	Columns    []Column
-	Baseline   int // the column that the others are compared with; -1: no table has one
-	Lines      []Line
-	Excluded   []Candidate // recommended most often, but cannot run every operation
-	Picks      []Suggestion
-	Candidates []*Row     // without picks: those that may turn out to be the best
-	Only       *Candidate // without picks: the one that ran every operation; nil where several did
-	Decided    int        // tables in which something is decided
-	Open       []*Table   // tables that were asked for in which a comparison with the baseline is undecided
+	Columns  []Column
+	Baseline int // the column that the others are compared with; -1: no table has one
+	Lines    []Line
+	Excluded []Candidate // recommended most often, but cannot run every operation
+	Picks    []Suggestion
+	Leaning  []Suggestion // of the classes of durability without a pick in which several may turn out to be the best
+	Only     *Candidate   // without picks: the one that ran every operation; nil where several did
+	Decided  int          // tables in which something is decided
+	Open     []*Table     // tables that were asked for in which a comparison with the baseline is undecided
 	// Decidable are those of which Needs tells how long a run takes that measures
 	// them again and decides; 0 where there are none.
 	Decidable []*Table
@@ -143,18 +143,15 @@ func (a Answer) Ranked() bool {
 	return slices.ContainsFunc(a.Lines, func(l Line) bool { return len(l.Table.Rankings) > 0 })
 }
 
-// pick takes the suggestions that name somebody, or else the candidates.
+// pick takes the suggestions that name somebody, and those that may yet.
 func (a *Answer) pick(r *Result) {
-	var open []*Row
 	for _, s := range r.Suggestions {
 		a.Excluded = append(a.Excluded, s.Unable...)
-		open = append(open, s.Open...)
 		if s.Ahead() {
 			a.Picks = append(a.Picks, s)
+		} else if len(s.Open) > 0 {
+			a.Leaning = append(a.Leaning, s)
 		}
-	}
-	if len(a.Picks) == 0 {
-		a.Candidates = open
 	}
 	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.Leads - x.Leads }) // the stronger class first where they lead as often
 }
@@ -276,8 +273,7 @@ func (t *Table) settles() bool {
 	})
 }
 
-// Standing is how a row stands among those that are ranked with it and promise alike:
-// with the others it gets no verdict, however long it is measured.
+// Standing is how a row stands among those that are ranked with it.
 func (k *Ranking) Standing(row *Row) Standing {
 	if k == nil {
 		return Alone
@@ -292,12 +288,8 @@ func (k *Ranking) Standing(row *Row) Standing {
 		if other == row {
 			continue
 		}
-		c := k.Compare(row, other)
-		if c.Unlike != nil {
-			continue
-		}
 		alone = false
-		if slices.Contains(against, other) && c.Verdict != decided {
+		if slices.Contains(against, other) && k.Compare(row, other).Verdict != decided {
 			standing = Open
 		}
 	}

@@ -104,19 +104,31 @@ func (r *Row) promise() assay.Promise {
 	return assay.Promise{Durability: r.Durability, Settings: r.Settings}
 }
 
-// Unequal is how the promises of two rows about the data that they change differ, the
-// other's first; nil where they do not, or where one of them only reads: it promises
-// nothing.
+// Unequal is how the classes of durability of two rows differ, the other's first; nil where
+// they do not, or where one of them only reads: it promises nothing.
 func (r *Row) Unequal(other *Row) *UnlikePromises {
-	setting, have, unequal := other.promise().Unequal(r.promise())
-	if !unequal || !r.Table.Changes || !other.Table.Changes {
+	if !r.Table.Changes || !other.Table.Changes || !r.promise().Unequal(other.promise()) {
 		return nil
 	}
-	names := [2]string{other.Driver, r.Driver}
-	if names[0] == names[1] {
-		names = [2]string{other.Name(), r.Name()}
+	return &UnlikePromises{r.names(other), [2]assay.Durability{other.Durability, r.Durability}}
+}
+
+// Synced is by which setting two rows of one class sync otherwise, the other's first; nil
+// where they do not.
+func (r *Row) Synced(other *Row) *UnlikeSyncs {
+	setting, have := other.promise().Synced(r.promise())
+	if setting == "" || !r.Table.Changes || !other.Table.Changes {
+		return nil
 	}
-	return &UnlikePromises{setting, names, have}
+	return &UnlikeSyncs{setting, r.names(other), have}
+}
+
+// names tell two rows apart, the other first.
+func (r *Row) names(other *Row) [2]string {
+	if r.Driver == other.Driver {
+		return [2]string{other.Name(), r.Name()}
+	}
+	return [2]string{other.Driver, r.Driver}
 }
 
 // rankings are the rows that may be ranked, by class of durability.
@@ -164,13 +176,18 @@ func (t *Table) sortRows() {
 
 // byRank orders rows by rank, then by their figures, then by name.
 func byRank(a, b *Row, primary assay.Metric) int {
+	return cmp.Or(a.Rank-b.Rank, byFigure(a, b, primary))
+}
+
+// byFigure orders rows by their figures, the best first, then by name.
+func byFigure(a, b *Row, primary assay.Metric) int {
 	x, _ := a.Figure(primary.Name)
 	y, _ := b.Figure(primary.Name)
 	order := cmp.Compare(x.Interval.Center, y.Interval.Center)
 	if primary.HigherBetter {
 		order = -order
 	}
-	return cmp.Or(a.Rank-b.Rank, order, strings.Compare(a.Name(), b.Name()), strings.Compare(a.Cell.Key(), b.Cell.Key()))
+	return cmp.Or(order, strings.Compare(a.Name(), b.Name()), strings.Compare(a.Cell.Key(), b.Cell.Key()))
 }
 
 // pair returns the figures of launches that both rows have, paired by index.

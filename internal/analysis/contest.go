@@ -121,17 +121,14 @@ func (c *contest) addFactors() {
 	}
 }
 
-// add asks for one comparison, once. Promises about the data that differ under
-// one profile leave it without a verdict and outside of the family.
+// add asks for one comparison, once. Classes of durability that differ leave it without a
+// verdict and outside of the family.
 func (c *contest) add(a, b *Row, test stat.Test) {
 	place := c.place(a, b)
 	if place == nil || *place > 0 {
 		return
 	}
-	var unlike *UnlikePromises
-	if a.Cell.Without == "" && (test.Baseline || a.Cell.Profile == b.Cell.Profile) {
-		unlike = a.Unequal(b)
-	}
+	unlike := a.Unequal(b)
 	test.A, test.B, test.HigherBetter = c.index[a], c.index[b], c.table.Primary.HigherBetter
 	test.Alone = test.Alone || unlike != nil
 	c.pairs.Tests, c.unlike = append(c.pairs.Tests, test), append(c.unlike, unlike)

@@ -18,8 +18,8 @@ func (r *Result) Best() (best assay.Cell, clear, found bool) {
 	}
 	for _, s := range r.Suggestions {
 		var open []Connection
-		for _, row := range s.Open {
-			open = append(open, NewConnection(row))
+		for _, c := range s.Open {
+			open = append(open, NewConnection(c.Row))
 		}
 		if c, found := firstTyped(open); found {
 			return c.cell, false, true

@@ -108,15 +108,29 @@ func TestOnlyClaimsAreTheFamily(t *testing.T) {
 	}
 }
 
-// A comparison without a verdict claims nothing.
+// A comparison of rows of different classes of durability claims nothing, and is in no
+// family, whatever their profiles are; within a class, syncs that differ leave the verdict.
 func TestUnlikePromisesAreNoFamily(t *testing.T) {
-	var trials []assay.Trial
-	for i, driver := range []string{"modernc", "mattn", "glebarez"} {
-		all := analysistest.Launches(analysistest.Cell("insert", driver, "web"), 6, 1000*(1+0.1*float64(i)), i+1)
-		trials = append(trials, analysistest.Durable(all, assay.Consistent, map[bool]string{false: "1", true: "2"}[driver == "glebarez"])...)
-	}
-	r := mustReport(t, analysistest.PlainRun, trials)
-	if got, other := comparisonOf(t, r, "mattn"), comparisonOf(t, r, "glebarez"); got.Together != 1 || other.Unlike == nil {
-		t.Errorf("got a family of %d, and %v of the third; want 1, and unlike promises", got.Together, other.Unlike)
+	for profile, c := range map[string]struct {
+		class    assay.Durability
+		together int
+		rankings int
+	}{"web": {assay.Consistent, 3, 1}, "default": {assay.LastCommit, 1, 2}} {
+		var trials []assay.Trial
+		for i, driver := range []string{"modernc", "mattn", "glebarez"} {
+			of, class := "web", assay.Consistent
+			if driver == "glebarez" {
+				of, class = profile, c.class
+			}
+			all := analysistest.Launches(analysistest.Cell("insert", driver, of), 6, 1000*(1+0.1*float64(i)), i+1)
+			trials = append(trials, analysistest.Durable(all, class, map[bool]string{false: "1", true: "2"}[driver == "glebarez"])...)
+		}
+		r := mustReport(t, analysistest.PlainRun, trials)
+		if got := comparisonOf(t, r, "mattn").Together; got != c.together {
+			t.Errorf("%s: got a family of %d, want %d", profile, got, c.together)
+		}
+		if got := len(r.Tables[0].Rankings); got != c.rankings {
+			t.Errorf("%s: got %d rankings, want %d", profile, got, c.rankings)
+		}
 	}
 }

@@ -119,15 +119,22 @@ func (Refuted) Code() string { return "refuted-durability" }
 // UnequalDurability is the code of UnlikePromises.
 const UnequalDurability = "unequal-durability"
 
-// UnlikePromises doubts a ratio of two rows that promise unlike things about the
-// data.
+// UnlikePromises is why two rows are not compared: their classes of durability differ.
 type UnlikePromises struct {
-	Setting string // that shows it, as it was read back; empty: the class of durability
 	Names   [2]string
-	Values  [2]string // of the setting, or the classes
+	Classes [2]assay.Durability
 }
 
 func (UnlikePromises) Code() string { return UnequalDurability }
+
+// UnlikeSyncs doubts a ratio of two rows of one class of durability that sync otherwise.
+type UnlikeSyncs struct {
+	Setting string // as it was read back
+	Names   [2]string
+	Values  [2]string
+}
+
+func (UnlikeSyncs) Code() string { return "unequal-syncs" }
 
 // Scan doubts a row that reads a whole table where another row looks rows up.
 type Scan struct{ Plan, Other, OtherPlan string }

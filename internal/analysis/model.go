@@ -296,31 +296,15 @@ func Outcome(trials []Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
-// alikePromises divides cells so that those that promise alike about the data that they
-// change are together, and with them what promises like one of these: a setting that was
-// not read is like any.
-func alikePromises(cells []*cell) (classes [][]*cell) {
-	for _, c := range cells {
-		class := []*cell{c}
-		classes = slices.DeleteFunc(classes, func(other []*cell) bool {
-			alike := slices.ContainsFunc(other, c.promisesLike)
-			if alike {
-				class = append(class, other...)
-			}
-			return alike
-		})
-		classes = append(classes, class)
+// byClass divides cells by the class of durability that their settings claim.
+func byClass(cells []*cell) (classes [][]*cell) {
+	for _, d := range assay.Durabilities {
+		class := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return c.Claimed != d })
+		if len(class) > 0 {
+			classes = append(classes, class)
+		}
 	}
 	return classes
-}
-
-// promisesLike reports whether two cells promise alike. Those that change nothing do.
-func (c *cell) promisesLike(other *cell) bool {
-	if c.Claimed == assay.DurabilityUnknown && other.Claimed == assay.DurabilityUnknown {
-		return true
-	}
-	_, _, unequal := assay.Promise{Durability: c.Claimed, Settings: c.Settings}.Unequal(assay.Promise{Durability: other.Claimed, Settings: other.Settings})
-	return !unequal
 }
 
 // fewCalm reports whether, without the disturbed trials, two of some cells that promise

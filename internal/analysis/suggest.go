@@ -10,13 +10,15 @@ import (
 	"assay/internal/stat"
 )
 
-// Suggestion is what to use for all operations together, for one class of
-// durability.
+// Suggestion is what to use for all operations together, of what promises one class of
+// durability: the others are not compared with it, in reads neither, since who chooses among
+// them does not choose by speed.
 type Suggestion struct {
 	Durability  assay.Durability
 	Best        []Candidate  // those that are recommended most often, of those that ended ok everywhere
 	Unable      []Candidate  // those that are recommended as often or more, and did not end ok somewhere
-	Open        []*Row       // candidates of rankings that do not show yet what is best
+	Open        []Candidate  // leaders of rankings that do not show yet what is best, the most often ahead first
+	Others      []*Row       // those of other classes
 	Members     int          // how many of the class were compared
 	Leads       int          // rankings that recommend each of Best
 	Decided     int          // rankings that show what is best
@@ -36,6 +38,7 @@ func (s Suggestion) Ahead() bool {
 type Candidate struct {
 	Row   *Row // the first of it, for its name and settings
 	NotOK int  // tables in which it did not end ok
+	Ahead int  // rankings in which its figure is the best, decided or not
 }
 
 // Connection is how a target with a profile was opened.
@@ -52,7 +55,9 @@ type tally struct {
 	row         *Row // the first of it, for its name and settings
 	durability  assay.Durability
 	ranked      bool
-	best, notOK int // rankings that recommend it, and tables where it did not end ok
+	notOK       int // tables where it did not end ok
+	best, ahead int // rankings of its class that recommend it, and in which its figure is the best
+	open        bool
 }
 
 // suggest counts, per class of durability, which driver and profile is recommended
@@ -62,12 +67,17 @@ func suggest(tables []*Table) []Suggestion {
 	var all []Suggestion
 	for _, d := range slices.Backward(assay.Durabilities) {
 		var members []*tally
+		var others []*Row
 		for _, c := range candidates {
-			if c.durability == d && c.ranked {
+			switch {
+			case !c.ranked:
+			case c.durability == d:
 				members = append(members, c)
+			default:
+				others = append(others, c.row)
 			}
 		}
-		if s, ok := suggestClass(tables, d, members); ok {
+		if s, ok := suggestClass(tables, d, members, others); ok {
 			all = append(all, s)
 		}
 	}
@@ -100,11 +110,6 @@ func gather(tables []*Table) []*tally {
 					c.ranked = true
 				}
 			}
-			for _, row := range k.Recommended() {
-				if c := byName[row.Name()]; c != nil {
-					c.best++
-				}
-			}
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(byName))
@@ -128,23 +133,21 @@ func (k *Ranking) Recommended() []*Row {
 }
 
 // Candidates are the rows that may turn out to be the best, where the ranking does
-// not show yet which is: leaders that beat another row or are equivalent to one
-// that does. What is undecided against every row is no candidate, whatever its
-// rank: only its spread keeps it there.
+// not show yet which is: all that share the best rank.
 func (k *Ranking) Candidates() []*Row {
 	if len(k.Recommended()) > 0 {
 		return nil
 	}
-	var all []*Row
-	for _, row := range k.Leaders() {
-		equal := func(other *Row) bool {
-			return other != row && k.Compare(row, other).Verdict == stat.Equivalent && k.beatsOne(other)
-		}
-		if k.beatsOne(row) || slices.ContainsFunc(k.Leaders(), equal) {
-			all = append(all, row)
-		}
-	}
-	return all
+	return k.Leaders()
+}
+
+// without is the ranking without some of its rows.
+func (k *Ranking) without(others []*Row) *Ranking {
+	left := *k
+	left.Rows = slices.DeleteFunc(slices.Clone(k.Rows), func(row *Row) bool {
+		return slices.ContainsFunc(others, func(other *Row) bool { return row.Name() == other.Name() })
+	})
+	return &left
 }
 
 // beatsOne reports whether a row is faster than some other. In a circle, leaders
@@ -163,10 +166,11 @@ func weaker(a, b assay.Durability) assay.Durability {
 
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
-func suggestClass(tables []*Table, d assay.Durability, members []*tally) (Suggestion, bool) {
-	s := Suggestion{Durability: d, Members: len(members)}
-	s.count(tables, members)
-	if s.Decided == 0 && len(s.Open) == 0 {
+func suggestClass(tables []*Table, d assay.Durability, members []*tally, others []*Row) (Suggestion, bool) {
+	s := Suggestion{Durability: d, Others: others, Members: len(members), Loss: math.NaN()}
+	rankings := rankingsOf(tables, members, others)
+	s.count(rankings, members)
+	if s.Decided+s.Undecided == 0 {
 		return Suggestion{}, false
 	}
 	for _, m := range members {
@@ -175,16 +179,19 @@ func suggestClass(tables []*Table, d assay.Durability, members []*tally) (Sugges
 		}
 	}
 	for _, m := range members {
-		switch {
+		switch c := (Candidate{m.row, m.notOK, m.ahead}); {
 		case m.notOK > 0 && m.best > 0 && m.best >= s.Leads:
-			s.Unable = append(s.Unable, Candidate{m.row, m.notOK})
+			s.Unable = append(s.Unable, c)
 		case m.notOK == 0 && m.best == s.Leads:
-			s.Best = append(s.Best, Candidate{m.row, m.notOK})
+			s.Best = append(s.Best, c)
+		}
+		if m.open && m.notOK == 0 {
+			s.Open = append(s.Open, Candidate{m.row, m.notOK, m.ahead})
 		}
 	}
-	s.Loss = math.NaN()
+	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
 	if len(s.Best) == 1 {
-		s.Loss = loss(tables, s.Best[0].Row)
+		s.Loss = loss(rankings, s.Best[0].Row)
 	}
 	if s.Ahead() {
 		for _, best := range s.Best {
@@ -194,19 +201,39 @@ func suggestClass(tables []*Table, d assay.Durability, members []*tally) (Sugges
 	return s, true
 }
 
-// loss is a target's and profile's, over all rankings that it takes part in.
-func loss(tables []*Table, of *Row) float64 {
-	var all []stat.Comparison
+// rankingsOf are the rankings of all tables in which candidates of a class take part, without
+// those of other classes.
+func rankingsOf(tables []*Table, members []*tally, others []*Row) []*Ranking {
+	var all []*Ranking
 	for _, t := range tables {
 		for _, k := range t.Rankings {
-			i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == of.Name() })
-			if i < 0 {
-				continue
+			left := k.without(others)
+			takesPart := slices.ContainsFunc(left.Rows, func(row *Row) bool { return of(members, row) != nil })
+			if takesPart && len(left.Rows) > 1 {
+				all = append(all, left)
 			}
-			for j, other := range k.Rows {
-				if j != i {
-					all = append(all, k.Compare(k.Rows[i], other).Comparison)
-				}
+		}
+	}
+	return all
+}
+
+// of is the tally of a row; nil where it has none.
+func of(members []*tally, row *Row) *tally {
+	i := slices.IndexFunc(members, func(m *tally) bool { return m.row.Name() == row.Name() })
+	if i < 0 {
+		return nil
+	}
+	return members[i]
+}
+
+// loss is a target's and profile's, over all rankings that it takes part in.
+func loss(rankings []*Ranking, of *Row) float64 {
+	var all []stat.Comparison
+	for _, k := range rankings {
+		i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == of.Name() })
+		for j, other := range k.Rows {
+			if i >= 0 && j != i {
+				all = append(all, k.Compare(k.Rows[i], other).Comparison)
 			}
 		}
 	}
@@ -218,33 +245,31 @@ func (k *Ranking) Decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
 }
 
-// count counts the rankings of rows of which the members are some, and collects the
-// candidates of those that are open.
-func (s *Suggestion) count(tables []*Table, members []*tally) {
-	byName := map[string]*tally{}
-	for _, m := range members {
-		byName[m.row.Name()] = m
-	}
-	known := map[*tally]bool{}
-	for _, t := range tables {
-		for _, k := range t.Rankings {
-			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool { return byName[row.Name()] != nil })
-			switch {
-			case !takesPart || len(k.Rows) < 2:
-				continue
-			case len(k.Recommended()) > 0:
-				s.Decided++
-			default:
-				s.Undecided++
-			}
-			for _, row := range k.Candidates() {
-				if m := byName[row.Name()]; m != nil && m.notOK == 0 && !known[m] {
-					known[m] = true
-					s.Open = append(s.Open, m.row)
-				}
+// count counts the rankings of the members, and for each member what they say of it.
+func (s *Suggestion) count(rankings []*Ranking, members []*tally) {
+	each := func(rows []*Row, count func(*tally)) {
+		for _, row := range rows {
+			if m := of(members, row); m != nil { // what is literally as published is none
+				count(m)
 			}
 		}
 	}
+	for _, k := range rankings {
+		recommended := k.Recommended()
+		if len(recommended) > 0 {
+			s.Decided++
+		} else {
+			s.Undecided++
+		}
+		each(recommended, func(m *tally) { m.best++ })
+		each(k.Candidates(), func(m *tally) { m.open = true })
+		each([]*Row{k.ahead()}, func(m *tally) { m.ahead++ })
+	}
+}
+
+// ahead is the row with the best figure.
+func (k *Ranking) ahead() *Row {
+	return slices.MinFunc(k.Rows, func(a, b *Row) int { return byFigure(a, b, k.Table.Primary) })
 }
 
 // NewConnection is how a row was opened, ready to paste.

@@ -245,7 +245,7 @@ func (r *Row) Line(partner *Row, metric assay.Metric, skip map[string]bool) (Ver
 	var err error
 	line.Comparison, line.Basis, err = r.Against(partner, line.Metric)
 	line.Unequal = r.Unequal(partner)
-	if line.Unequal != nil && r.Cell.Profile == partner.Cell.Profile {
+	if line.Unequal != nil {
 		line.Comparison = line.Comparison.unlike(line.Unequal)
 	}
 	return line, err

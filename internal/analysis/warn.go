@@ -161,6 +161,9 @@ func (t *Table) warn() {
 			if unlike := row.Unequal(row.Reference); unlike != nil {
 				row.warn(*unlike, 0)
 			}
+			if unlike := row.Synced(row.Reference); unlike != nil {
+				row.warn(*unlike, 0)
+			}
 		}
 	}
 	t.warnOfScans()

@@ -23,9 +23,12 @@ func (e *Evidence) doubt(a, b *analysis.Row) {
 	if unlike := a.Unequal(b); unlike != nil {
 		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
 	}
+	if unlike := a.Synced(b); unlike != nil {
+		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
+	}
 	add := func(cell map[string]string, row *analysis.Row) {
 		for _, w := range row.Warnings {
-			if w.Code() != analysis.UnequalDurability {
+			if code := w.Code(); code != analysis.UnequalDurability && code != (analysis.UnlikeSyncs{}).Code() {
 				e.Doubts = append(e.Doubts, Doubt{coordinates(cell), w})
 			}
 		}
@@ -55,8 +58,9 @@ func (d Doubt) String() string {
 
 // text is the doubt without its cell.
 func (d Doubt) text() string {
-	if unlike, is := d.Doubt.(analysis.UnlikePromises); is { // the claim chose the two profiles: there is nothing to set
-		return d.Code() + ": " + report.Evidence(unlike)
+	switch d.Doubt.(type) {
+	case analysis.UnlikePromises, analysis.UnlikeSyncs: // the claim chose the two profiles: there is nothing to set
+		return d.Code() + ": " + report.Evidence(d.Doubt)
 	}
 	return report.WarningLine(d.Warning)
 }

@@ -97,7 +97,7 @@ func TestKindsOfDoubts(t *testing.T) {
 func TestDoubtsAboutTwo(t *testing.T) {
 	f := audit.Finding{Claim: claim(published.Faster, 0)}
 	for _, name := range []string{"P7", "P8", "P7"} {
-		unlike := analysis.UnlikePromises{Names: [2]string{name, "P1"}, Values: [2]string{"power", "process"}}
+		unlike := analysis.UnlikePromises{Names: [2]string{name, "P1"}, Classes: [2]assay.Durability{assay.Power, assay.Process}}
 		f.Evidence = append(f.Evidence, audit.Evidence{Comparison: f.Claim.Compare[0], Doubts: []audit.Doubt{{Warning: analysis.Warning{Doubt: unlike}}}})
 	}
 	const want = "\nDoubts:\n\n- unequal-durability: P7 power, P1 process\n- unequal-durability: P8 power, P1 process\n"

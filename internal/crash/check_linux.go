@@ -76,7 +76,11 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 		return bad(Unstable, fmt.Errorf("the second open finds %d keys with digest %.12s, want %.12s", there.Rows, there.Digest, want))
 	}
 	if n < acked {
-		return bad(Lost, fmt.Errorf("%d transactions were acknowledged, and %d are there", acked, n))
+		lost := Lost
+		if n == acked-1 {
+			lost = LostLast
+		}
+		return bad(lost, fmt.Errorf("%d transactions were acknowledged, and %d are there", acked, n))
 	}
 	return found, nil
 }

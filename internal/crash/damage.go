@@ -13,7 +13,8 @@ type Damage string
 const (
 	Unharmed     Damage = ""
 	Unmade       Damage = "unmade"       // it does not open, and nothing was acknowledged yet: its creation was cut short
-	Lost         Damage = "lost"         // the newest acknowledged transactions are gone; what is there is whole
+	LostLast     Damage = "lost-last"    // the last acknowledged transaction is gone; what is there is whole
+	Lost         Damage = "lost"         // several of the newest are
 	Unwritable   Damage = "unwritable"   // everything is there, and nothing can be written
 	Unstable     Damage = "unstable"     // a second open finds something else than the first
 	Inconsistent Damage = "inconsistent" // half a transaction, a hole in their order, or a wrong value
@@ -33,6 +34,7 @@ type damage struct {
 var damages = []damage{
 	{Unharmed, "unharmed", "nothing is wrong", ""},
 	{Unmade, "it did not open, cut off while it was created, with nothing acknowledged yet", "it does not open, and nothing had been acknowledged", ""},
+	{LostLast, "loses the last acknowledged commit", "the last acknowledged commit is missing", assay.LosesLastCommit},
 	{Lost, "loses acknowledged commits", "acknowledged commits are missing", assay.LosesCommits},
 	{Unwritable, "cannot be written to afterwards", "it cannot be written to", assay.Corrupts},
 	{Unstable, "changes when it is opened again", "it shows something else when it is opened again", assay.TearsCommits},
@@ -44,6 +46,9 @@ var damages = []damage{
 func (d Damage) severity() int {
 	return slices.IndexFunc(damages, func(known damage) bool { return known.Damage == d })
 }
+
+// beyondLoss reports whether it is worse than the loss of the newest commits.
+func (d Damage) beyondLoss() bool { return d.severity() > Lost.severity() }
 
 // unopened is the damage of a database that does not open after so many acknowledged
 // transactions.

@@ -281,7 +281,7 @@ func (t *trial) note(e evidence, found observation) {
 	if found.damage == Unharmed {
 		return
 	}
-	if found.damage == Lost {
+	if found.damage == LostLast || found.damage == Lost {
 		r.MaxLost = max(r.MaxLost, e.Finding.Acked-found.transactions)
 	}
 	e.Finding.Damage, e.Finding.Found, e.Finding.Words = found.damage, found.transactions, found.words

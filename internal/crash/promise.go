@@ -57,6 +57,6 @@ func (p Promise) fits(settings map[string]string) bool {
 // Contradicts reports whether a result shows what the documentation excludes.
 func (p Promise) Contradicts(r *Result) bool {
 	return slices.ContainsFunc(r.damages(), func(d Damage) bool {
-		return promised(p.Class, r.losesUnsynced(), d) || p.NewestOnly && d != Lost && d != Unmade
+		return promised(p.Class, r.losesUnsynced(), d) || p.NewestOnly && d.beyondLoss()
 	})
 }

@@ -146,12 +146,8 @@ func (r *Result) Plain() string {
 		return subject + ": no state was checked; give it a larger budget."
 	case r.beyondLoss():
 		return subject + " can damage the database: " + r.damageWords() + ". Keep a backup that you have restored once."
-	case r.Counts[Lost] > 0:
-		lost := "the newest acknowledged commit"
-		if r.MaxLost > 1 {
-			lost = fmt.Sprintf("up to %d of the newest acknowledged commits", r.MaxLost)
-		}
-		return fmt.Sprintf("%s can lose %s (in %d of %d states). All that is left is whole.", subject, lost, r.Counts[Lost], r.States)
+	case r.lost() > 0:
+		return fmt.Sprintf("%s can lose up to %s (in %d of %d states). All that is left is whole.", subject, newest(r.MaxLost, "acknowledged commit"), r.lost(), r.States)
 	default:
 		text := fmt.Sprintf("%s lost nothing that was acknowledged, in %d of %d states.", subject, r.States-r.Counts[Unmade], r.States)
 		if n := r.Counts[Unmade]; n > 0 {

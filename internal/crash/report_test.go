@@ -145,8 +145,8 @@ func TestWordsOfAResult(t *testing.T) {
 			"A power cut lost nothing that was acknowledged, in 8 of 9 states. In 1 it did not open, cut off while it was created, with nothing acknowledged yet."},
 		{map[Damage]int{Unharmed: 5, Lost: 4}, nil, "loses up to 4 of the newest commits in 4 of 9 power cuts, never corrupts; REFUTED: its settings claim power",
 			"A power cut can lose up to 4 of the newest acknowledged commits (in 4 of 9 states). All that is left is whole."},
-		{map[Damage]int{Lost: 1}, nil, "loses up to 1 of the newest commits in 1 of 1 power cut, never corrupts; REFUTED: its settings claim power",
-			"A power cut can lose the newest acknowledged commit (in 1 of 1 states). All that is left is whole."},
+		{map[Damage]int{LostLast: 1}, nil, "loses up to the last commit in 1 of 1 power cut, never corrupts; REFUTED: its settings claim power",
+			"A power cut can lose up to the last acknowledged commit (in 1 of 1 states). All that is left is whole."},
 		{map[Damage]int{Unharmed: 1, Unmade: 1, Lost: 1, Inconsistent: 4, Corrupt: 2}, nil,
 			"corrupts: the engine's own check fails in 2 of 9 power cuts; keeps parts of transactions in 4; loses acknowledged commits in 1; " +
 				"in 1 it did not open, cut off while it was created, with nothing acknowledged yet; REFUTED: its settings claim power",
@@ -155,7 +155,7 @@ func TestWordsOfAResult(t *testing.T) {
 		{nil, nil, "no state was checked: give it a larger budget", "A power cut: no state was checked; give it a larger budget."},
 		{map[Damage]int{Unharmed: 9}, uncaught, "void: a control that must fail did not", "A power cut: nothing is known, since a control that must fail did not."},
 	} {
-		r := Result{Task: Task{Fault: assay.PowerCut}, Identity: Identity{Engine: "sqlite", Claimed: assay.Power}, Ending: Ending{Outcome: assay.OK}, Controls: c.controls, Tried: Tried{Counts: c.counts, MaxLost: c.counts[Lost]}}
+		r := Result{Task: Task{Fault: assay.PowerCut}, Identity: Identity{Engine: "sqlite", Claimed: assay.Power}, Ending: Ending{Outcome: assay.OK}, Controls: c.controls, Tried: Tried{Counts: c.counts, MaxLost: c.counts[Lost] + c.counts[LostLast]}}
 		for _, n := range c.counts {
 			r.States += n
 		}

@@ -80,7 +80,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("the engine's version is %q, want the server's", r.Version)
 	}
 	r = results["async"]
-	if r.Claimed != assay.Consistent || r.Counts[Unharmed]+r.Counts[Lost] != async.States {
+	if r.Claimed != assay.Consistent || r.Counts[Unharmed]+r.Counts[LostLast]+r.Counts[Lost] != async.States {
 		t.Errorf("asynchronous commits: claims %s, %v; want consistent, and nothing worse than lost commits; %+v", r.Claimed, r.Counts, r.Worst)
 	}
 }
@@ -143,7 +143,7 @@ func TestReplayOfAServersKill(t *testing.T) {
 	if err != nil || found.damage != Unharmed || found.transactions < e.Finding.Acked {
 		t.Fatalf("got %v, %+v, want that the %d acknowledged transactions are there", err, found, e.Finding.Acked)
 	}
-	e.Finding.Task, e.Finding.Attempt, e.Finding.Damage = task, 1, Lost
+	e.Finding.Task, e.Finding.Attempt, e.Finding.Damage = task, 1, LostLast
 	e.Finding.Acked, e.Finding.Found = found.transactions+1, found.transactions
 	e.Finding.ID = e.id()
 	must(t, e.save(task.Findings))

@@ -132,7 +132,9 @@ func promised(class assay.Durability, losesUnsynced bool, d Damage) bool {
 	case d == Unharmed, d == Unmade, class == assay.DurabilityUnknown:
 		return false
 	case losesUnsynced:
-		return class == assay.Power || class == assay.Consistent && d != Lost
+		tolerated := map[assay.Durability]Damage{assay.Power: Unmade, assay.LastCommit: LostLast, assay.Consistent: Lost}
+		limit, promises := tolerated[class]
+		return promises && d.severity() > limit.severity()
 	}
 	return class != assay.None
 }

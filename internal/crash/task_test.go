@@ -21,7 +21,9 @@ func TestPromised(t *testing.T) {
 		want   bool
 	}{
 		{assay.Power, assay.PowerCut, Lost, true}, {assay.Power, assay.PowerCut, Unharmed, false}, {assay.Power, assay.PowerCut, Unmade, false},
-		{assay.Consistent, assay.PowerCut, Lost, false}, {assay.Consistent, assay.PowerCut, Inconsistent, true}, {assay.Consistent, assay.PowerCut, Corrupt, true},
+		{assay.Power, assay.PowerCut, LostLast, true}, {assay.LastCommit, assay.PowerCut, LostLast, false}, {assay.LastCommit, assay.PowerCut, Unmade, false},
+		{assay.LastCommit, assay.PowerCut, Lost, true}, {assay.LastCommit, assay.PowerCut, Corrupt, true}, {assay.LastCommit, assay.Kill, LostLast, true},
+		{assay.Consistent, assay.PowerCut, LostLast, false}, {assay.Consistent, assay.PowerCut, Lost, false}, {assay.Consistent, assay.PowerCut, Inconsistent, true}, {assay.Consistent, assay.PowerCut, Corrupt, true},
 		{assay.Process, assay.PowerCut, Corrupt, false}, {assay.Process, assay.Kill, Lost, true}, {assay.Power, assay.FullDisk, Lost, true},
 		{assay.Consistent, assay.Kill, Lost, true}, {assay.Consistent, assay.Kill, Inconsistent, true},
 		{assay.None, assay.Kill, Corrupt, false}, {assay.DurabilityUnknown, assay.PowerCut, Corrupt, false},

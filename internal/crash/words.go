@@ -26,8 +26,8 @@ func (r *Result) Line() string {
 				of = ""
 			}
 		}
-	case r.Counts[Lost] > 0:
-		parts = append(parts, fmt.Sprintf("loses up to %d of the newest commits in %d of %s, never corrupts", r.MaxLost, r.Counts[Lost], counted(r.Task.Fault, r.States)))
+	case r.lost() > 0:
+		parts = append(parts, fmt.Sprintf("loses up to %s in %d of %s, never corrupts", newest(r.MaxLost, "commit"), r.lost(), counted(r.Task.Fault, r.States)))
 	case r.States == 0:
 		return "no state was checked: give it a larger budget"
 	default:
@@ -44,7 +44,18 @@ func (r *Result) Line() string {
 
 // beyondLoss reports whether a state is worse than the loss of the newest commits.
 func (r *Result) beyondLoss() bool {
-	return slices.ContainsFunc(r.damages(), func(d Damage) bool { return d != Lost && d != Unmade })
+	return slices.ContainsFunc(r.damages(), Damage.beyondLoss)
+}
+
+// lost is in how many states commits are gone, and nothing is worse.
+func (r *Result) lost() int { return r.Counts[LostLast] + r.Counts[Lost] }
+
+// newest are the last n commits.
+func newest(n int, commit string) string {
+	if n == 1 {
+		return "the last " + commit
+	}
+	return fmt.Sprintf("%d of the newest %ss", n, commit)
 }
 
 func counted(f assay.Fault, n int) string {

@@ -57,10 +57,13 @@ func (r *Report) answerTexts(a analysis.Answer) []string {
 			texts = append(texts, pickSentence(pick))
 		}
 	}
+	for _, leaning := range a.Leaning {
+		texts = append(texts, leaningSentence(leaning))
+	}
 	switch {
 	case a.Only != nil:
 		texts = append(texts, onlySentence(a))
-	case len(a.Picks) == 0 && a.Decided > 0:
+	case len(a.Picks)+len(a.Leaning) == 0 && a.Decided > 0:
 		texts = append(texts, noPickSentence(a))
 	case a.Ranked() && a.Decided == 0:
 		texts = append(texts, "Undecided: this run decides nothing.")

@@ -30,9 +30,10 @@ type matrixLine struct {
 
 // matrixEntry is what one target with one profile reached in a table.
 type matrixEntry struct {
-	text string
-	row  *analysis.Row
-	look look
+	text  string
+	row   *analysis.Row
+	look  look
+	apart bool // it promises another class of durability than the baseline
 }
 
 // look is how an entry stands out.
@@ -82,6 +83,7 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 		}
 		m.lines = append(m.lines, line)
 	}
+	m.nameClasses()
 	m.legend = legend(m, baseline)
 	return m
 }
@@ -101,7 +103,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text = human(f.Interval.Center, f.Metric.Unit)
 	}
 	if e.Apart {
-		entry.text += markApart + mark
+		entry.apart, entry.text = true, entry.text+mark+markApart
 		return entry
 	}
 	if e.Cost != nil {
@@ -145,6 +147,32 @@ func (r *Report) everywhere() map[string]bool {
 	return all
 }
 
+// nameClasses adds to the entries that are apart which class they promise, where that is
+// not the same for all: else the legend has it.
+func (m *matrix) nameClasses() {
+	classes := m.classes()
+	for _, l := range m.lines {
+		for i := range l.entries {
+			if e := &l.entries[i]; e.apart && len(classes) > 1 {
+				e.text += string(e.row.Durability)
+			}
+		}
+	}
+}
+
+// classes are those of the entries that are apart.
+func (m *matrix) classes() map[assay.Durability]bool {
+	all := map[assay.Durability]bool{}
+	for _, l := range m.lines {
+		for _, e := range l.entries {
+			if e.apart {
+				all[e.row.Durability] = true
+			}
+		}
+	}
+	return all
+}
+
 // legend explains the marks that the matrix has.
 func legend(m *matrix, baseline string) string {
 	var text strings.Builder
@@ -166,7 +194,11 @@ func legend(m *matrix, baseline string) string {
 	add(markTied, "= tied with the fastest")
 	add(markOpen, "? undecided")
 	add(markAlert, "! see below")
-	add(markApart, "~ promises another durability: not compared")
+	apart := "~ and a class: of that durability, not compared"
+	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
+		apart = fmt.Sprintf("~%s: of that durability, not compared", class(classes[0]))
+	}
+	add(markApart, apart)
 	return strings.Join(parts, "; ")
 }
 

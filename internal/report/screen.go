@@ -93,13 +93,16 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 	case a.Only != nil:
 		lines = append(lines, s.wrap("", "  ", onlySentence(a))...)
 		lines = append(lines, r.connectionLines(analysis.NewConnection(a.Only.Row), s)...)
-	case len(a.Picks) == 0:
+	case len(a.Picks)+len(a.Leaning) == 0:
 		lines = append(lines, s.wrap("", "  ", noPickSentence(a))...)
 	}
 	for i, pick := range a.Picks {
 		if i < maxPicks {
 			lines = append(lines, r.pickOf(pick, i == 0, s)...)
 		}
+	}
+	for _, leaning := range a.Leaning {
+		lines = append(lines, s.wrap("", "  ", leaningSentence(leaning))...)
 	}
 	lines = append(lines, r.excludedLines(a, s)...)
 	if n := a.NoCgo; n != nil {
@@ -184,20 +187,25 @@ func pickSentence(pick analysis.Suggestion) string {
 		row.Durability = d // what it is of may change nothing, and promise nothing
 		text += fmt.Sprintf(", at durability %s: %s", lastingWords(&row), d.Loss())
 	}
-	return wording.Clean(text + memoryWords(pick) + ".")
+	return wording.Clean(text + otherClasses(pick) + memoryWords(pick) + ".")
 }
 
 func onlySentence(a analysis.Answer) string {
 	return wording.Clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
 }
 
-// noPickSentence names the candidates; what would decide between them stands with
-// the tables that are open.
-func noPickSentence(a analysis.Answer) string {
-	if len(a.Candidates) > 0 {
-		return wording.Clean(fmt.Sprintf("No pick yet: no candidate is shown to be the fastest, or equivalent to the fastest. %s %s.",
-			map[bool]string{true: "The only candidate:", false: "Candidates:"}[len(a.Candidates) == 1], names(a.Candidates)))
+// leaningSentence names who may turn out to be the best of one class of durability; what
+// would decide between them stands with the tables that are open.
+func leaningSentence(s analysis.Suggestion) string {
+	text := leaningWords(s)
+	if s.Durability != assay.DurabilityUnknown {
+		text = fmt.Sprintf("at durability %s, %s", s.Durability, text)
 	}
+	return wording.Clean(strings.ToUpper(text[:1]) + text[1:] + otherClasses(s) + ".")
+}
+
+// noPickSentence says that the tables agree on nobody.
+func noPickSentence(a analysis.Answer) string {
 	return fmt.Sprintf("No driver and profile is ahead in the %s that the data decide.", wording.Plural(a.Decided, "table"))
 }
 

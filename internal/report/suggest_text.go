@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"assay"
 	"assay/internal/analysis"
@@ -14,7 +15,7 @@ import (
 func suggestionSentence(s analysis.Suggestion) string {
 	text := suggestionWords(s)
 	if len(s.Open) > 0 && !s.Ahead() {
-		text += "; candidates: " + names(s.Open)
+		text += "; " + leaningWords(s)
 	}
 	for _, c := range s.Unable {
 		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
@@ -41,7 +42,29 @@ func suggestionWords(s analysis.Suggestion) string {
 		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
 	}
 	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s%s",
-		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, memoryWords(s))
+		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, otherClasses(s)+memoryWords(s))
+}
+
+// leaningWords name who may turn out to be the best, the most often ahead first.
+func leaningWords(s analysis.Suggestion) string {
+	lead := s.Open[0]
+	text := fmt.Sprintf("leaning to %s: ahead in %d of %s, not shown", with(lead.Row), lead.Ahead, wording.Plural(s.Decided+s.Undecided, "comparison"))
+	if len(s.Open) == 1 {
+		return text
+	}
+	var rest []string
+	for _, c := range s.Open[1:] {
+		rest = append(rest, with(c.Row))
+	}
+	return text + "; still in the race: " + strings.Join(rest, ", ")
+}
+
+// otherClasses say what a suggestion was not compared with.
+func otherClasses(s analysis.Suggestion) string {
+	if len(s.Others) == 0 {
+		return ""
+	}
+	return "; not compared with " + names(s.Others) + " of other durability"
 }
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.

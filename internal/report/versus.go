@@ -69,8 +69,8 @@ func lineCells(l analysis.VersusLine) []string {
 	if c.Reason != "" {
 		verdict += ": " + Why(c)
 	}
-	if l.Unequal != nil && l.A.Cell.Profile != l.B.Cell.Profile {
-		verdict += "; " + analysis.UnequalDurability + ": " + promises(*l.Unequal)
+	if syncs := l.A.Synced(l.B); syncs != nil {
+		verdict += "; " + warningLine(analysis.Warning{Doubt: *syncs}, "")
 	}
 	return []string{wording.Clean(l.Title), wording.Clean(l.Cell), figures[0], figures[1], ratio, n, wording.Clean(verdict)}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -110,10 +109,10 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf("in %d of %d %s it does not keep %s, which its settings claim; at worst it %s", p.Refuted, p.States, p.Fault.Times(p.States), class(p.Claimed), p.Kind.Words()),
 			"use other settings, or rely on less"
 	case analysis.UnlikePromises:
-		if d.Setting == "" { // engines with the same settings can promise unlike things
-			return promises(d), "set the durability explicitly in the profile, or compare what promises the same"
-		}
-		return promises(d), "set the durability explicitly in the profile"
+		return promises(d), "compare what promises the same: set the durability explicitly in the profile"
+	case analysis.UnlikeSyncs:
+		return sides(d.Names, func(i int) string { return d.Setting + "=" + wording.Setting(d.Setting, d.Values[i]) }),
+			"of one class: what differs in the figures can be what they sync"
 	case analysis.Scan:
 		return fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)", wording.Clean(d.Plan), d.Other, wording.Clean(d.OtherPlan)),
 			"look for a missing primary key or index"
@@ -144,14 +143,12 @@ func runWords(d analysis.Doubt) (evidence, advice string) {
 
 // promises say how the promises of two rows about the data differ.
 func promises(d analysis.UnlikePromises) string {
-	var sides [2]string
-	for i, value := range d.Values {
-		sides[i] = d.Names[i] + " " + cmp.Or(value, "unknown")
-		if d.Setting != "" {
-			sides[i] = d.Names[i] + " " + d.Setting + "=" + wording.Setting(d.Setting, value)
-		}
-	}
-	return sides[0] + ", " + sides[1]
+	return sides(d.Names, func(i int) string { return class(d.Classes[i]) })
+}
+
+// sides are two rows with what each has.
+func sides(names [2]string, has func(i int) string) string {
+	return names[0] + " " + has(0) + ", " + names[1] + " " + has(1)
 }
 
 // optionWords are those of an option that makes no difference.

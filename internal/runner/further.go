@@ -131,7 +131,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 			c.alone = append(c.alone, own)
 		case base == j:
 			bases = append(bases, i)
-		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell):
+		case g.record.unequal(j.Cell, base.Cell):
 			unequal, theirs = append(unequal, i), append(theirs, slices.Index(c.jobs, base))
 		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric, changes).N == 0: // they have no ratio
 		default:

@@ -65,7 +65,7 @@ type record struct {
 	spent   map[string]spent             // on the same trials, and on those of twins
 	unlike  map[string]bool              // cells that have a trial with figures that are never compared
 	// promises are what cells promise about the data that they change.
-	promises map[string]assay.Promise
+	promises map[string]assay.Durability
 }
 
 type spent struct {
@@ -75,7 +75,7 @@ type spent struct {
 
 func newRecord() record {
 	return record{counted: map[string]map[int]*assay.Trial{}, samples: map[string]map[int][]float64{},
-		tried: map[string]int{}, spent: map[string]spent{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
+		tried: map[string]int{}, spent: map[string]spent{}, unlike: map[string]bool{}, promises: map[string]assay.Durability{}}
 }
 
 func (r *record) note(t *assay.Trial) {
@@ -94,7 +94,7 @@ func (r *record) note(t *assay.Trial) {
 	if r.counted[key] == nil {
 		r.counted[key] = map[int]*assay.Trial{}
 	}
-	r.promises[cell] = assay.Promise{Durability: t.Durability, Settings: t.Settings}
+	r.promises[cell] = t.Durability
 	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures}
 	if t.Twin {
 		return
@@ -109,26 +109,24 @@ func (r *record) note(t *assay.Trial) {
 	r.samples[cell][t.Launch] = windows
 }
 
-// unequal reports whether two cells, both of which were measured, promise unequally about
-// the data that they change.
+// unequal reports whether two cells, both of which were measured, are of different classes
+// of durability.
 func (r *record) unequal(a, b assay.Cell) bool {
 	ours, one := r.promises[a.Key()]
 	theirs, both := r.promises[b.Key()]
-	_, _, unequal := ours.Unequal(theirs)
-	reads := ours.Durability == assay.DurabilityUnknown && theirs.Durability == assay.DurabilityUnknown
-	return one && both && unequal && !reads
+	return one && both && ours != theirs
 }
 
-// ranked reports whether a report ranks two cells of different profiles together: they
-// promise the same durability.
+// ranked reports whether a report ranks two cells together: they promise the same
+// durability.
 func (r *record) ranked(a, b assay.Cell) bool {
-	return a.Profile != b.Profile && r.promises[a.Key()].Durability == r.promises[b.Key()].Durability
+	return r.promises[a.Key()] == r.promises[b.Key()]
 }
 
 // changes reports whether one of some cells promises anything about data: the operation
 // changes it.
 func (r *record) changes(jobs []*job) bool {
-	return slices.ContainsFunc(jobs, func(j *job) bool { return r.promises[j.Cell.Key()].Durability != assay.DurabilityUnknown })
+	return slices.ContainsFunc(jobs, func(j *job) bool { return r.promises[j.Cell.Key()] != assay.DurabilityUnknown })
 }
 
 // figuresKey names the figures of a cell, or of its twin, in a group.

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"slices"
 
 	"assay"
 	"assay/internal/wording"
@@ -73,20 +72,18 @@ func (s *builder) serverCommit() error {
 		}
 		class := s.proven(settings, ServerClass(settings))
 		level := Level{Settings: settings}
-		distance := slices.Index(assay.Durabilities, class) - slices.Index(assay.Durabilities, s.c.Class)
-		switch {
-		case distance >= 0 && (kept && nowClass.AtLeast(class) || len(f.Levels) == 0):
+		if class.AtLeast(s.c.Class) && (kept && nowClass.AtLeast(class) || len(f.Levels) == 0) {
 			f.Levels = append(f.Levels, level)
-		case distance == 1 || distance == -1:
-			level.Price = string(class)
-			prices = append(prices, level)
+			continue
 		}
+		level.Price = string(class)
+		prices = append(prices, level)
 	}
 	if len(f.Levels) == 0 {
 		return fmt.Errorf("PostgreSQL does not keep durability %s: assay crash refuted it of synchronous_commit=on", s.c.Class)
 	}
 	s.StartIsCurrent = s.StartIsCurrent && kept
-	if f.Levels = append(f.Levels, prices...); len(f.Levels) > 1 || !kept {
+	if f.Levels = append(f.Levels, s.nearest(prices)...); len(f.Levels) > 1 || !kept {
 		s.Factors = append(s.Factors, f)
 	}
 	return nil

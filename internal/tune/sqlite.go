@@ -149,18 +149,39 @@ func (s *builder) commit() error {
 	if len(f.Levels) == 0 {
 		return fmt.Errorf("no journal mode keeps durability %s: assay crash refuted all that claim it", s.c.Class)
 	}
-	for _, class := range assay.Durabilities[2:] {
-		level, ok := s.weakest("wal", class)
-		at := slices.Index(assay.Durabilities, class) - slices.Index(assay.Durabilities, s.c.Class)
-		if ok && (at == 1 || at == -1) {
-			level.Price = string(class)
-			f.Levels = append(f.Levels, level)
+	var prices []Level
+	for _, synchronous := range []string{"0", "1", "2"} {
+		level := Level{Settings: s.pair("wal", synchronous), Price: string(s.class("wal", synchronous))}
+		candidate := slices.ContainsFunc(f.Levels, func(l Level) bool { return maps.Equal(l.Settings, level.Settings) })
+		if !candidate && !maps.Equal(level.Settings, now) {
+			prices = append(prices, level)
 		}
 	}
+	f.Levels = append(f.Levels, s.nearest(prices)...)
 	if len(f.Levels) > 1 || !s.StartIsCurrent {
 		s.Factors = append(s.Factors, f)
 	}
 	return nil
+}
+
+// nearest are, of levels that are there for their price, those of the classes next to the
+// demanded one: of the weaker classes the strongest, and of the stronger the weakest.
+func (s *builder) nearest(prices []Level) []Level {
+	at := func(l Level) int {
+		return slices.Index(assay.Durabilities, assay.Durability(l.Price)) - slices.Index(assay.Durabilities, s.c.Class)
+	}
+	below, above := -len(assay.Durabilities), len(assay.Durabilities)
+	for _, l := range prices {
+		switch distance := at(l); {
+		case distance < 0:
+			below = max(below, distance)
+		case distance > 0:
+			above = min(above, distance)
+		}
+	}
+	return slices.DeleteFunc(prices, func(l Level) bool {
+		return at(l) != below && at(l) != above || !assay.Durability(l.Price).AtLeast(assay.Process)
+	})
 }
 
 func (s *builder) pair(journal, synchronous string) map[string]string {

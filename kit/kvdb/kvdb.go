@@ -76,7 +76,7 @@ type Store interface {
 	Update(func(Writer) error) error
 	// Durability is the class that holds with the settings of this store: what
 	// the library's documentation promises, or less where assay crash has refuted
-	// that: none, process, consistent or power.
+	// that: none, process, consistent, last-commit or power.
 	Durability() string
 	// Effective reads settings back from the library; those that it does not
 	// show are absent.

@@ -88,9 +88,9 @@ func TestSettings(t *testing.T) {
 func TestDurability(t *testing.T) {
 	want := map[string][4]string{ // by synchronous 0 to 3
 		"wal":      {"process", "consistent", "power", "power"},
-		"truncate": {"process", "consistent", "power", "power"},
-		"persist":  {"process", "consistent", "power", "power"},
-		"delete":   {"process", "consistent", "consistent", "power"},
+		"truncate": {"process", "last-commit", "power", "power"},
+		"persist":  {"process", "last-commit", "power", "power"},
+		"delete":   {"process", "last-commit", "last-commit", "power"},
 		"memory":   {"none", "none", "none", "none"},
 		"off":      {"none", "none", "none", "none"},
 		"":         {"", "", "", ""},

@@ -259,7 +259,7 @@ func (o Opened) Check() error {
 	if slices.Contains(Durabilities, o.Durability) {
 		return nil
 	}
-	return fmt.Errorf("durability %q is no class: want none, process, consistent or power", o.Durability)
+	return fmt.Errorf("durability %q is no class: want none, process, consistent, last-commit or power", o.Durability)
 }
 
 // Check returns why the connections cannot be those that were opened.

@@ -65,7 +65,7 @@ type Opened struct {
 	Issued map[string]string `json:"issued,omitempty"` // by setting: what was sent for it
 	// Durability is the class that holds with these settings: what the store's
 	// documentation promises, or less where that was refuted: none, process,
-	// consistent or power. Engines whose settings say it leave it empty.
+	// consistent, last-commit or power. Engines whose settings say it leave it empty.
 	Durability string `json:"durability,omitempty"`
 	// EngineVersion is what a server says of itself; empty where the engine is in
 	// the worker.
@@ -73,7 +73,7 @@ type Opened struct {
 }
 
 // Durabilities are the classes of durability, weakest first; the first one is unknown.
-var Durabilities = []string{"", "none", "process", "consistent", "power"}
+var Durabilities = []string{"", "none", "process", "consistent", "last-commit", "power"}
 
 // Load asks to put records into the open, empty store, as fast as it can.
 type Load struct {

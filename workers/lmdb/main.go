@@ -154,7 +154,7 @@ func (s *store) Durability() string {
 	case now[kv.Sync] != "1":
 		return "process"
 	case now[kv.MetaSync] != "1":
-		return "consistent"
+		return "last-commit"
 	}
 	return "power"
 }

@@ -22,7 +22,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 	}{
 		{nil, map[string]string{kv.Sync: "1", kv.MetaSync: "1", kv.Readahead: "1"}, "power"},
 		{map[string]string{kv.Readahead: "0"}, map[string]string{kv.Sync: "1", kv.MetaSync: "1", kv.Readahead: "0"}, "power"},
-		{map[string]string{kv.MetaSync: "0"}, map[string]string{kv.Sync: "1", kv.MetaSync: "0", kv.Readahead: "1"}, "consistent"},
+		{map[string]string{kv.MetaSync: "0"}, map[string]string{kv.Sync: "1", kv.MetaSync: "0", kv.Readahead: "1"}, "last-commit"},
 		{map[string]string{kv.Sync: "0", kv.MetaSync: "1"}, map[string]string{kv.Sync: "0", kv.MetaSync: "1", kv.Readahead: "1"}, "process"},
 	} {
 		opened, err := open(kvdb.Config{Path: t.TempDir(), Settings: c.settings})
