@@ -77,7 +77,7 @@ func (d Durability) Loss() string {
 	case Power:
 		return "every acknowledged commit survives a power cut"
 	case Consistent:
-		return "a power cut loses the newest commits only: all since the last sync"
+		return "a power cut loses the commits since the last sync"
 	case LastCommit:
 		return "a power cut loses at most the last commit"
 	case Process:

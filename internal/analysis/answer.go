@@ -153,7 +153,7 @@ func (a *Answer) pick(r *Result) {
 			a.Leaning = append(a.Leaning, s)
 		}
 	}
-	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.Leads - x.Leads }) // the stronger class first where they lead as often
+	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.wins - x.wins }) // the stronger class first where they are recommended as often
 }
 
 // only finds the one that ran every operation, where nothing else did.

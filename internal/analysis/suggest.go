@@ -18,7 +18,7 @@ type Suggestion struct {
 	Best        []Candidate  // those that are recommended most often, of those that ended ok everywhere
 	Unable      []Candidate  // those that are recommended as often or more, and did not end ok somewhere
 	Open        []Candidate  // leaders of rankings that do not show yet what is best, the most often ahead first
-	Others      []*Row       // those of other classes
+	Others      []OtherClass // with which nothing of this one is compared
 	Members     int          // how many of the class were compared
 	Leads       int          // rankings that recommend each of Best
 	Decided     int          // rankings that show what is best
@@ -27,6 +27,13 @@ type Suggestion struct {
 	// Loss is by which factor the best one is worse at most, at 95 %, than the
 	// fastest of any ranking; NaN where it is not known, or not one.
 	Loss float64
+	wins int // rankings of whatever class that recommend the first of Best
+}
+
+// OtherClass counts the targets and profiles that promise another durability.
+type OtherClass struct {
+	Durability assay.Durability
+	Members    int
 }
 
 // Ahead reports whether some driver and profile leads more often than others.
@@ -67,14 +74,14 @@ func suggest(tables []*Table) []Suggestion {
 	var all []Suggestion
 	for _, d := range slices.Backward(assay.Durabilities) {
 		var members []*tally
-		var others []*Row
+		var others []*tally
 		for _, c := range candidates {
 			switch {
 			case !c.ranked:
 			case c.durability == d:
 				members = append(members, c)
 			default:
-				others = append(others, c.row)
+				others = append(others, c)
 			}
 		}
 		if s, ok := suggestClass(tables, d, members, others); ok {
@@ -141,13 +148,27 @@ func (k *Ranking) Candidates() []*Row {
 	return k.Leaders()
 }
 
-// without is the ranking without some of its rows.
-func (k *Ranking) without(others []*Row) *Ranking {
+// without is the ranking without the rows of some candidates.
+func (k *Ranking) without(others []*tally) *Ranking {
 	left := *k
-	left.Rows = slices.DeleteFunc(slices.Clone(k.Rows), func(row *Row) bool {
-		return slices.ContainsFunc(others, func(other *Row) bool { return row.Name() == other.Name() })
-	})
+	left.Rows = slices.DeleteFunc(slices.Clone(k.Rows), func(row *Row) bool { return of(others, row) != nil })
 	return &left
+}
+
+// classesOf counts candidates by class, the strongest first.
+func classesOf(candidates []*tally) (all []OtherClass) {
+	for _, d := range slices.Backward(assay.Durabilities) {
+		n := 0
+		for _, c := range candidates {
+			if c.durability == d {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, OtherClass{d, n})
+		}
+	}
+	return all
 }
 
 // beatsOne reports whether a row is faster than some other. In a circle, leaders
@@ -166,8 +187,8 @@ func weaker(a, b assay.Durability) assay.Durability {
 
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
-func suggestClass(tables []*Table, d assay.Durability, members []*tally, others []*Row) (Suggestion, bool) {
-	s := Suggestion{Durability: d, Others: others, Members: len(members), Loss: math.NaN()}
+func suggestClass(tables []*Table, d assay.Durability, members, others []*tally) (Suggestion, bool) {
+	s := Suggestion{Durability: d, Others: classesOf(others), Members: len(members), Loss: math.NaN()}
 	rankings := rankingsOf(tables, members, others)
 	s.count(rankings, members)
 	if s.Decided+s.Undecided == 0 {
@@ -193,6 +214,13 @@ func suggestClass(tables []*Table, d assay.Durability, members []*tally, others 
 	if len(s.Best) == 1 {
 		s.Loss = loss(rankings, s.Best[0].Row)
 	}
+	for _, t := range tables {
+		for _, k := range t.Rankings {
+			if len(s.Best) > 0 && slices.ContainsFunc(k.Recommended(), func(row *Row) bool { return row.Name() == s.Best[0].Row.Name() }) {
+				s.wins++
+			}
+		}
+	}
 	if s.Ahead() {
 		for _, best := range s.Best {
 			s.Connections = append(s.Connections, NewConnection(best.Row))
@@ -203,7 +231,7 @@ func suggestClass(tables []*Table, d assay.Durability, members []*tally, others 
 
 // rankingsOf are the rankings of all tables in which candidates of a class take part, without
 // those of other classes.
-func rankingsOf(tables []*Table, members []*tally, others []*Row) []*Ranking {
+func rankingsOf(tables []*Table, members, others []*tally) []*Ranking {
 	var all []*Ranking
 	for _, t := range tables {
 		for _, k := range t.Rankings {

@@ -52,6 +52,7 @@ var Kinds = map[string]Trait{
 	"stronger-sync-faster":  Grave,
 	"two-modes":             0,
 	UnequalDurability:       Shown,
+	"unequal-syncs":         0,
 	"unknown-durability":    Grave,
 	"unknown-noise":         Shown,
 }

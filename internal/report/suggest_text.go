@@ -64,7 +64,11 @@ func otherClasses(s analysis.Suggestion) string {
 	if len(s.Others) == 0 {
 		return ""
 	}
-	return "; not compared with " + names(s.Others) + " of other durability"
+	var parts []string
+	for _, o := range s.Others {
+		parts = append(parts, fmt.Sprintf("%d of %s", o.Members, class(o.Durability)))
+	}
+	return "; not compared with the " + list(parts)
 }
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.
