@@ -115,11 +115,48 @@ func TestBounds(t *testing.T) {
 		{Comparison{Expect: Faster}, 1, math.Inf(1)}, {Comparison{Expect: Slower}, 0, 1}, {Comparison{Expect: NotFaster}, 0, 1},
 		{Comparison{Expect: Faster, Size: 3}, 2, 5}, {Comparison{Expect: Slower, Size: 3}, 0.2, 0.5},
 		{Comparison{Expect: Faster, AtLeast: 2}, 2, math.Inf(1)}, {Comparison{Expect: Slower, AtLeast: 2}, 0, 0.5},
+		{Comparison{Expect: NotSlower}, 1, math.Inf(1)}, {Comparison{Expect: NotSlower, Size: 1.25}, 0.8, math.Inf(1)},
 		{Comparison{Expect: Alike, Size: 1.25}, 0.8, 1.25}, {Comparison{Expect: NotFaster, Size: 1.15}, 0, 1.15},
 	} {
 		if low, high := test.c.Bounds(); low != test.low || high != test.high {
 			t.Errorf("%+v: %g to %g, want %g to %g", test.c, low, high, test.low, test.high)
 		}
+	}
+}
+
+// What a claim compares is of the source's condition as far as its data says that: its drivers,
+// its n, equal numbers of puts, and the default pool of database/sql where it names none.
+func TestConditionsOfSources(t *testing.T) {
+	sources, err := Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, pools := map[string]string{}, 0
+	for _, s := range sources {
+		if s.Conditions.OS == "" || s.Conditions.Arch == "" || s.Conditions.Cores == "" {
+			t.Errorf("%s: conditions %+v, want system, architecture and processors", s.Name, s.Conditions)
+		}
+		for _, c := range s.Claims {
+			commands[c.Name] = c.Command()
+			for _, p := range c.Compare {
+				a, b := c.Cell(p.A), c.Cell(p.B)
+				if c.Plan == "kv" && strings.HasPrefix(a["operation"], "published-") && b["driver"] == "lotusdb" && a["n"] != "10000" {
+					t.Errorf("%s: compares n %s with the 10000 puts of LotusDB", c.Name, a["n"])
+				}
+				if c.Plan == "monster" && a["profile"] == "P9-meant" && a["clients"] != "" {
+					if pools++; a["workload"] != "monster-default-pool" || b["workload"] != a["workload"] {
+						t.Errorf("%s: in memory with the pools of %s and %s", c.Name, a["workload"], b["workload"])
+					}
+				}
+			}
+		}
+		if s.Name == "sqlite-on-rails" && s.Conditions.Cell["n"] != "64" {
+			t.Errorf("the n of %s is %q, want 64", s.Name, s.Conditions.Cell["n"])
+		}
+	}
+	const want = "--drivers glebarez@v1.22.0,mattn@v1.14.24,modernc@v1.33.1"
+	if got := commands["single-select-all"]; !strings.HasSuffix(got, want) || pools == 0 || commands["sorting-twenty-times"] != "" {
+		t.Errorf("got the command %q, want it to end with %s; %d pools; and no claim of 20 times, which nobody made", got, want, pools)
 	}
 }
 
