@@ -42,7 +42,7 @@ func (a *app) emit(profile, ecosystem string) error {
 	if err != nil {
 		return usage(err)
 	}
-	form, err := emit.For(ecosystem, emit.Source{Name: profile, Profile: found, File: file})
+	form, err := emit.For(ecosystem, emit.Source{Name: profile, Profile: found, File: file, Options: emit.OptionsOf(ecosystem, p.Drivers)})
 	if err != nil {
 		return usage(err)
 	}

@@ -9,10 +9,12 @@ package emit
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"go/format"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
@@ -22,7 +24,8 @@ import (
 
 // Source is a profile to print.
 type Source struct {
-	Name    string // PLAN/NAME, for comments
+	Name    string // PLAN/NAME, for comments; folders in front of it are left out
+	Options string // compile options of the SQLite that was measured, as assay.DriverName has them
 	Profile assay.Profile
 	File    map[string]string // settings that the file has before it is opened
 }
@@ -77,12 +80,36 @@ func For(name string, s Source) (Form, error) {
 	if err := s.known(); err != nil {
 		return Form{}, err
 	}
+	s.Name = withoutFolders(s.Name)
 	f := e.form(s)
 	text, err := e.print(f)
 	if err != nil {
 		return Form{}, fmt.Errorf("print profile %s for %s: %w", s.Name, name, err)
 	}
 	return Form{text, f.Unset}, nil
+}
+
+// withoutFolders is the plan and the profile: where a user keeps the plan is nobody's concern.
+func withoutFolders(name string) string {
+	parts := strings.Split(filepath.ToSlash(name), "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+// OptionsOf are the compile options that a plan's drivers have whose programs are of an
+// ecosystem; empty where it has none, or one of them without.
+func OptionsOf(ecosystem string, drivers []string) string {
+	options := ""
+	for _, name := range drivers {
+		d := assay.ParseDriverName(name)
+		if OfDriver(d.Name) != ecosystem {
+			continue
+		}
+		if d.Options == "" {
+			return ""
+		}
+		options = cmp.Or(options, d.Options)
+	}
+	return options
 }
 
 // known says why a profile cannot be said in another form; nil: it can.

@@ -152,3 +152,24 @@ func TestOfDriver(t *testing.T) {
 		}
 	}
 }
+
+// What is printed carries the compile options that were measured, and no folder of the user.
+func TestOptionsAndName(t *testing.T) {
+	source := emit.Source{Name: "/home/somebody/secret/app.yaml/web", Profile: assay.Profile{Settings: map[string]string{"journal_mode": "wal", "encoding": "UTF-8"}},
+		Options: emit.OptionsOf("go-mattn", []string{"modernc", "mattn:ENABLE_FTS5:DQS=0"})}
+	form, err := emit.For("go-mattn", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `CGO_CFLAGS="-DSQLITE_DQS=0 -DSQLITE_ENABLE_FTS5" CGO_LDFLAGS="-lm" go build`; !strings.Contains(form.Text, want) {
+		t.Errorf("got %s\nwant %s in it", form.Text, want)
+	}
+	if strings.Contains(form.Text, "somebody") || !strings.Contains(form.Text, "Profile app.yaml/web for") {
+		t.Errorf("got %s\nwant the name app.yaml/web without its folders", form.Text)
+	}
+	for drivers, want := range map[string]string{"mattn": "", "mattn,mattn:DQS=0": "", "modernc,glebarez": "", "mattn@v1.14.52:DQS=0": "DQS=0"} {
+		if got := emit.OptionsOf("go-mattn", strings.Split(drivers, ",")); got != want {
+			t.Errorf("%s: got %q, want %q", drivers, got, want)
+		}
+	}
+}

@@ -25,6 +25,7 @@ type form struct {
 	Journal  string   // journal_mode; empty: not set
 	Unset    []string
 
+	options  string            // of the compiler
 	settings map[string]string // as SQLite reads them back
 	raw      bool
 	made     []string // what the file must have been made with
@@ -33,7 +34,7 @@ type form struct {
 
 // form sorts what a profile asks for by how the ecosystem takes it.
 func (e ecosystem) form(s Source) form {
-	f := form{Name: s.Name, settings: settings(s), raw: len(s.Profile.Raw) > 0}
+	f := form{Name: s.Name, options: s.Options, settings: settings(s), raw: len(s.Profile.Raw) > 0}
 	f.ReadOnly = f.settings["read_only"] == "1" || f.settings["immutable"] == "1"
 	f.Journal = f.settings["journal_mode"]
 	late := e.late != nil && e.late(f.settings)
@@ -174,6 +175,9 @@ func (f *form) comments(e ecosystem) []string {
 	if e.named {
 		lines[0] += " app.db stands for the file."
 	}
+	if build := f.build(e); build != "" {
+		lines = append(lines, build)
+	}
 	for _, unset := range f.Unset {
 		lines = append(lines, "NOT SET: "+unset+".")
 	}
@@ -188,6 +192,22 @@ func (f *form) comments(e ecosystem) []string {
 		lines = append(lines, "assay measures transactions that change data with BEGIN IMMEDIATE, which waits for the lock at once: "+e.immediate+".")
 	}
 	return lines
+}
+
+// build says how the SQLite is compiled that was measured; empty: as the driver has it.
+func (f *form) build(e ecosystem) string {
+	if f.options == "" {
+		return ""
+	}
+	var flags []string
+	for _, option := range sqlite.CompileOptions(strings.Split(f.options, ":")) {
+		flags = append(flags, "-DSQLITE_"+option)
+	}
+	text := strings.Join(flags, " ")
+	if strings.HasPrefix(e.name, "go-") {
+		return fmt.Sprintf(`Measured with compile options of SQLite. Build the program with them: CGO_CFLAGS="%s" CGO_LDFLAGS="-lm" go build.`, text)
+	}
+	return "Measured with an SQLite that is compiled with " + text + ": the one that the program uses needs them, too."
 }
 
 // durability says what a commit is worth by the settings that the form has.

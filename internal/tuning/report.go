@@ -76,7 +76,7 @@ func (t *Tuning) emitted(r *tune.Report) error {
 			file[name] = value
 		}
 	}
-	form, err := emit.For(t.request.Emit, emit.Source{Name: t.request.Plan.Name + "/tuned", Profile: r.Profile, File: file})
+	form, err := emit.For(t.request.Emit, emit.Source{Name: t.request.Plan.Name + "/tuned", Profile: r.Profile, File: file, Options: emit.OptionsOf(t.request.Emit, []string{r.Driver})})
 	if err != nil {
 		return lab.AsInputError(err)
 	}
