@@ -436,6 +436,7 @@ func TestCorrect(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for check, said := range f.fails {
 				options := workertest.Options{Only: []string{check}}
 				if len(workertest.Names(options)) == 0 {

@@ -134,6 +134,7 @@ func testEdits(t *testing.T, worker string, edits map[string]edit) {
 	for name, e := range edits {
 		checks[e.check] = true
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := copied(t, worker)
 			path := filepath.Join(dir, e.file)
 			text, err := os.ReadFile(path)

@@ -219,22 +219,14 @@ func copyFile(t *testing.T, from, to string, change func(string) string) {
 // lockedOut is what drivers say of a database that another connection changes.
 var lockedOut = regexp.MustCompile(`(?i)database is locked|SQLITE_BUSY`)
 
-// The pools of a form are those that assay measures: as many readers as asked for,
-// and one writer, which has the lock as soon as a transaction begins.
-func TestPools(t *testing.T) {
-	for _, ecosystem := range emit.Ecosystems() {
-		if !strings.HasPrefix(ecosystem, "go-") {
-			continue
-		}
-		t.Run(ecosystem, func(t *testing.T) {
-			p := goProgram(t, ecosystem)
-			p.needed(t)
-			command := exec.Command(p.command[0], "web", "pools")
-			command.Dir = t.TempDir()
-			out, err := command.CombinedOutput()
-			if got := string(out); err != nil || !strings.HasPrefix(got, "3 1 ") || !lockedOut.MatchString(got) {
-				t.Errorf("got %q and error %v, want 3 readers, 1 writer, and a database that is locked", got, err)
-			}
-		})
+// pools checks that the pools of a form are those that assay measures: as many
+// readers as asked for, and one writer, which has the lock as soon as a transaction
+// begins.
+func (p program) pools(t *testing.T) {
+	command := exec.Command(p.command[0], "web", "pools")
+	command.Dir = t.TempDir()
+	out, err := command.CombinedOutput()
+	if got := string(out); err != nil || !strings.HasPrefix(got, "3 1 ") || !lockedOut.MatchString(got) {
+		t.Errorf("got %q and error %v, want 3 readers, 1 writer, and a database that is locked", got, err)
 	}
 }

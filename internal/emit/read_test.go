@@ -20,14 +20,20 @@ import (
 // connections that are open at once.
 func TestReadBack(t *testing.T) {
 	for _, ecosystem := range emit.Ecosystems() {
-		for _, p := range programs(t, ecosystem) {
-			t.Run(ecosystem+p.version, func(t *testing.T) {
-				p.needed(t)
-				for _, c := range checks {
-					t.Run(c.profile, func(t *testing.T) { p.check(t, c) })
-				}
-			})
-		}
+		t.Run(ecosystem, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range programs(t, ecosystem) {
+				t.Run("with"+p.version, func(t *testing.T) {
+					p.needed(t)
+					for _, c := range checks {
+						t.Run(c.profile, func(t *testing.T) { p.check(t, c) })
+					}
+					if strings.HasPrefix(ecosystem, "go-") {
+						t.Run("pools", p.pools)
+					}
+				})
+			}
+		})
 	}
 }
 
