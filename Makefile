@@ -6,10 +6,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 SOURCES := internal/build/archive/source.zip
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test check bench calibrate deps clean
+.PHONY: help build run setup test test-fast check bench calibrate deps clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/assay with the sources of all workers in it
 	go run ./internal/build/internal/pack . $(SOURCES)
@@ -22,7 +22,12 @@ setup: ## install the programs that tests need
 	@scripts/tools
 
 test: setup ## install what tests need, check, and test every module
-	@go run ./scripts/test
+	@scripts/test
+
+test-fast: ## the tests that build no driver, start no server and measure nothing: a minute
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	@go -C kit test -short ./...
+	@go test -short ./...
 
 check: ## format, vet, static analysis, and a compile for macOS
 	@scripts/check

@@ -38,6 +38,7 @@ func TestMachinesApart(t *testing.T) {
 			"hold": hold, "release": release, "once": once, "start": start, "said": said, "finish": finish}})
 		return
 	}
+	t.Parallel() // it waits most of the time
 	if testing.Short() {
 		t.Skip("it waits until a cut network counts as lost")
 	}

@@ -36,10 +36,8 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	b := &background{command, make(chan error, 1)}
 	go func() { b.ended <- command.Wait() }()
 	ts.Defer(func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) })
-	backgrounds[ts] = b
+	stateOf(ts).background = b
 }
-
-var backgrounds = map[*testscript.TestScript]*background{}
 
 // gate waits until a worker stands in the window whose number is GATE_AT, and
 // keeps its process ID in the variable GATED.
@@ -56,7 +54,7 @@ func waitForGate(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case pid := <-reached:
 		ts.Setenv("GATED", pid)
-	case err := <-backgrounds[ts].ended:
+	case err := <-stateOf(ts).background.ended:
 		ts.Fatalf("assay ended before the gate: %v\n%s", err, ts.ReadFile("background.err"))
 	case <-time.After(patience):
 		ts.Fatalf("no worker came to the gate\n%s", ts.ReadFile("background.err"))
@@ -66,7 +64,7 @@ func waitForGate(ts *testscript.TestScript, neg bool, args []string) {
 // signal NAME [PID] sends a signal to the background assay, or to a process.
 func send(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) > 0 && !neg, "signal NAME [PID]")
-	pid := backgrounds[ts].command.Process.Pid
+	pid := stateOf(ts).background.command.Process.Pid
 	if len(args) > 1 {
 		var err error
 		pid, err = strconv.Atoi(args[1])
@@ -80,7 +78,7 @@ func send(ts *testscript.TestScript, neg bool, args []string) {
 func finish(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 1 && !neg, "finish STATUS")
 	select {
-	case err := <-backgrounds[ts].ended:
+	case err := <-stateOf(ts).background.ended:
 		if got := exitStatus(err); got != args[0] {
 			ts.Fatalf("exit status %s, want %s\n%s", got, args[0], ts.ReadFile("background.err"))
 		}

@@ -18,6 +18,7 @@ import (
 // a database, app.db, and one that this process has open in the middle of a
 // transaction, live.db. The drivers that drafts name are fake workers.
 func TestInitScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/init",
 		RequireUniqueNames: true,

@@ -17,9 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// servers are those of the scripts.
-var servers = map[*testscript.TestScript]*privateServer{}
-
 // privateServer is a server of a script's own.
 type privateServer struct {
 	programs cluster.Programs
@@ -40,7 +37,8 @@ func (s *privateServer) start(ts *testscript.TestScript) {
 func startPostgres(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) <= 1 && !neg, "postgres [kill|again]")
 	if len(args) == 1 {
-		map[string]func(){"kill": servers[ts].cluster.Kill, "again": func() { servers[ts].start(ts) }}[args[0]]()
+		server := stateOf(ts).server
+		map[string]func(){"kill": server.cluster.Kill, "again": func() { server.start(ts) }}[args[0]]()
 		return
 	}
 	ctx := context.Background()
@@ -52,8 +50,9 @@ func startPostgres(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Chmod(folder, 0o755))
 	data := filepath.Join(folder, "data")
 	ts.Check(programs.Init(ctx, data))
-	servers[ts] = &privateServer{programs: programs, options: cluster.Options{Data: data, Socket: folder, Settings: map[string]string{"fsync": "off"}}}
-	servers[ts].start(ts)
+	server := &privateServer{programs: programs, options: cluster.Options{Data: data, Socket: folder, Settings: map[string]string{"fsync": "off"}}}
+	stateOf(ts).server = server
+	server.start(ts)
 	query := url.Values{"host": {folder}, "port": {strconv.Itoa(postgres.Port)}, "sslmode": {"disable"}}
 	ts.Setenv("URL", (&url.URL{Scheme: "postgres", User: url.UserPassword(postgres.User, "secret"), Path: "/" + postgres.User, RawQuery: query.Encode()}).String())
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay"
 	"assay/internal/store"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -190,4 +192,41 @@ func agree(ts *testscript.TestScript, neg bool, args []string) {
 	if len(inCSV) != len(inJSON) || len(inCSV) == 0 {
 		ts.Fatalf("%d figures in CSV, %d in JSON", len(inCSV), len(inJSON))
 	}
+}
+
+// tellFailures tells of a script that failed what failed in its stores, and keeps these.
+func tellFailures(env *testscript.Env) {
+	if t, ok := env.T().(interface{ Failed() bool }); !ok || !t.Failed() {
+		return
+	}
+	own, _ := filepath.Glob(filepath.Join(env.WorkDir, "*.db"))
+	for _, path := range append(own, filepath.Join(env.WorkDir, "data", "assay", "assay.db")) {
+		s, err := store.OpenToRead(context.Background(), path)
+		if err != nil { // there is none, or it is a database of another kind
+			continue
+		}
+		kept, err := os.CreateTemp("", "assay-failed-*.db")
+		if err == nil {
+			err = errors.Join(kept.Close(), os.Remove(kept.Name()), execute(path, "VACUUM INTO '"+kept.Name()+"'"))
+			env.T().Log("the store of the script that failed is kept: ", kept.Name(), " ", errors.Join(err, tellReasons(env.T(), s)))
+		}
+		_ = s.Close()
+	}
+}
+
+// tellReasons tells each outcome of a store's runs that is not ok, with its reason.
+func tellReasons(t testscript.T, s *store.Store) error {
+	runs, err := s.Runs(context.Background())
+	for _, run := range runs {
+		told := map[string]bool{}
+		for trial, trialErr := range s.Trials(context.Background(), run.ID) {
+			line := fmt.Sprintf("%s of plan %s, %s, %s: %s: %s", run.ID, run.Plan, trial.Cell.Operation, trial.Cell.Driver, trial.Outcome, trial.Reason)
+			if trialErr == nil && trial.Outcome != assay.OK && !told[line] {
+				told[line] = true
+				t.Log(line)
+			}
+			err = errors.Join(err, trialErr)
+		}
+	}
+	return err
 }

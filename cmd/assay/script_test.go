@@ -24,6 +24,7 @@ import (
 	"assay"
 	"assay/internal/host"
 	"assay/kit/postgres/cluster"
+	"assay/kit/process"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -34,16 +35,63 @@ const patience = 10 * time.Minute
 // The test program is assay, and also every worker: the scripts see both as
 // programs of their own.
 func TestMain(m *testing.M) {
-	_ = flag.Set("test.parallel", "1") // scripts measure, and the machine is small
-	testscript.Main(m, map[string]func(){"assay": main, "fake-worker": worker, "digests": digests})
+	_ = flag.Set("test.parallel", "4") // scripts wait for longer than they compute
+	testscript.Main(m, map[string]func(){"assay": scripted, "fake-worker": worker, "digests": digests})
 }
 
-// TestScripts runs testdata/*.txtar. Each script has folders of its own for
-// results and caches, and a folder of workers, one for each of faults.
+// scripted is assay, whose patience with workers and whose clock of a tuning a script
+// may set: PATIENCE is a time, and TRIAL_TIME what each trial takes of a budget.
+func scripted() {
+	if patience, err := time.ParseDuration(os.Getenv("PATIENCE")); err == nil {
+		process.Patience = patience
+	}
+	if one, err := time.ParseDuration(os.Getenv("TRIAL_TIME")); err == nil {
+		tuneClock = func(trials []assay.Trial) time.Duration { return one * time.Duration(len(trials)) }
+	}
+	main()
+}
+
+// TestAlone runs testdata/alone/*.txtar, one after the other and beside nothing else:
+// what they assert rests on measured figures.
+func TestAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures, and builds drivers")
+	}
+	testscript.RunT(oneByOne{t}, scripts("testdata/alone"))
+}
+
+// TestRuns runs testdata/runs/*.txtar, several at a time: they measure, build drivers or
+// start servers, and what they assert holds however fast the machine is.
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it measures, builds drivers and starts servers")
+	}
+	testscript.Run(t, scripts("testdata/runs"))
+}
+
+// TestScripts runs testdata/*.txtar, several at a time: they do nothing of that.
 func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scripts("testdata"))
+}
+
+// oneByOne is a test whose scripts do not run beside each other.
+type oneByOne struct{ *testing.T }
+
+func (oneByOne) Parallel()     {}
+func (oneByOne) Verbose() bool { return testing.Verbose() }
+
+func (o oneByOne) Run(name string, run func(testscript.T)) {
+	o.T.Run(name, func(t *testing.T) { run(oneByOne{t}) })
+}
+
+// scripts are those of a folder. Each has folders of its own for results and caches,
+// and a folder of workers, one for each of faults.
+func scripts(folder string) testscript.Params {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // programs below nohup(1) would be deaf to it
-	testscript.Run(t, testscript.Params{
-		Dir:                "testdata",
+	return testscript.Params{
+		Dir:                folder,
 		RequireUniqueNames: true,
 		Setup:              setup,
 		Condition:          condition,
@@ -68,10 +116,20 @@ func TestScripts(t *testing.T) {
 			"said":     said,
 			"workflow": workflow,
 		},
-	})
+	}
 }
 
+// state is what a script has started.
+type state struct {
+	background *background
+	server     *privateServer
+}
+
+func stateOf(ts *testscript.TestScript) *state { return ts.Value(state{}).(*state) }
+
 func setup(env *testscript.Env) error {
+	env.Values[state{}] = &state{}
+	env.Defer(func() { tellFailures(env) })
 	for name, folder := range map[string]string{"XDG_DATA_HOME": "data", "XDG_CACHE_HOME": "cache", "ASSAY_SOURCE": "source"} {
 		env.Setenv(name, filepath.Join(env.WorkDir, folder))
 	}
@@ -89,7 +147,10 @@ func setup(env *testscript.Env) error {
 		files["workers/"+name+"/worker"] = &fstest.MapFile{Data: []byte("#!/bin/sh\nexec fake-worker " + name + "\n"), Mode: 0o755}
 		files["workers/"+name+"/README"] = &fstest.MapFile{Data: []byte("Fake worker " + name + "\n")}
 	}
-	if err := os.CopyFS(source, files); err != nil {
+	syscall.ForkLock.RLock() // a program that is being written by a child, too, does not start
+	err = os.CopyFS(source, files)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		return err
 	}
 	return os.CopyFS(filepath.Join(env.WorkDir, "plans"), os.DirFS("testdata/plans"))
@@ -207,4 +268,4 @@ func command(ts *testscript.TestScript, args ...string) *exec.Cmd {
 }
 
 // passed are the variables that the program gets.
-var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "ASSAY_STORE", "PGPASSWORD", "GATE", "GATE_AT", "GATE_UNTIL"}
+var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "ASSAY_STORE", "PGPASSWORD", "GATE", "GATE_AT", "GATE_UNTIL", "PATIENCE", "TRIAL_TIME"}

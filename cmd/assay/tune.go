@@ -35,6 +35,10 @@ type tuneFlags struct {
 
 const defaultTuneBudget = 20 * time.Minute
 
+// tuneClock tells what a launch took of a tuning's budget; nil: as its trials say. Only
+// tests set it.
+var tuneClock func([]assay.Trial) time.Duration
+
 func (a *app) tuneCommand() *cobra.Command {
 	var flags tuneFlags
 	cmd := &cobra.Command{
@@ -128,7 +132,7 @@ func (f tuneFlags) request(a *app, name string) (tuning.Request, error) {
 	memory, err := tuning.ParseBytes(f.memory)
 	again := a.commandLine(slices.Concat([]string{"tune", name}, f.words(), []string{"--resume"})...)
 	return tuning.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
-		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume}, err
+		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume, Took: tuneClock}, err
 }
 
 // tune searches, confirms and shows what was found.

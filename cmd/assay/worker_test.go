@@ -153,9 +153,9 @@ var pause time.Duration
 // slowUnlessTuned has one setting that makes operations faster, and one that makes them faster
 // still and loses data.
 func slowUnlessTuned(settings map[string]string) {
-	pause = 2 * time.Millisecond
+	pause = 8 * time.Millisecond // much longer than a busy machine delays an operation
 	if settings["temp_store"] == "2" {
-		pause = time.Millisecond
+		pause = 4 * time.Millisecond
 	}
 	if settings["synchronous"] == "0" {
 		pause = 0
@@ -176,8 +176,8 @@ func slowUnlessKept(r request) bool {
 
 // slowWhereLarge makes what helps with little data harm with more.
 func slowWhereLarge(bytes int64) {
-	if pause == time.Millisecond && bytes > 24<<10 {
-		pause = 4 * time.Millisecond
+	if pause == 4*time.Millisecond && bytes > 24<<10 {
+		pause = 16 * time.Millisecond
 	}
 }
 

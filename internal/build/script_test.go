@@ -101,9 +101,11 @@ func ruby(t *testing.T) {
 func TestActiveRecord(t *testing.T) {
 	ruby(t)
 	b := checkout(t)
+	floor := hello(t, built(t, b, "sqlite-c"))
+	quickly(t)
 	w := built(t, b, "activerecord:recommended")
 	conforms(t, w)
-	target, floor := hello(t, w), hello(t, built(t, b, "sqlite-c"))
+	target := hello(t, w)
 	if target.EngineVersion != floor.EngineVersion || target.Facts["source_id"] != floor.Facts["source_id"] || target.Facts["threadsafe"] != "false" {
 		t.Errorf("ActiveRecord has SQLite %s, %v; pinned is %s", target.EngineVersion, target.Facts, floor.EngineVersion)
 	}

@@ -181,7 +181,7 @@ func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials 
 		if trials, err = t.series.Launch(ctx, members); err != nil {
 			return nil, took, err
 		}
-		took += wallTime(trials)
+		took += t.took(trials)
 		disturbed = slices.ContainsFunc(trials, func(trial assay.Trial) bool { return trial.Disqualified })
 	}
 	t.launches++
@@ -203,6 +203,13 @@ func wallTime(trials []assay.Trial) time.Duration {
 		all += trial.Took
 	}
 	return time.Duration((1 + preparing) * float64(all))
+}
+
+func (t *Tuning) took(trials []assay.Trial) time.Duration {
+	if t.request.Took != nil {
+		return t.request.Took(trials)
+	}
+	return wallTime(trials)
 }
 
 // settle drops the operations that the current settings cannot do: nothing can be

@@ -37,6 +37,9 @@ type Request struct {
 	Show          string              // command that shows the run RUN
 	Resume        bool
 	Step          func(what string) // is called when a step begins
+	// Took tells what a launch took of the budget; nil: as its trials say. Tests have a
+	// clock of their own, so that no budget ends sooner on a busy machine.
+	Took func([]assay.Trial) time.Duration
 }
 
 // Tuning is a tuning under way.

@@ -23,11 +23,13 @@ import (
 	"assay/kit/wire"
 )
 
-// The deadlines of the steps.
+// Patience is how long a worker may take to say hello, and to end when it is asked to.
+// Tests of workers that do neither shorten it before they start one.
+var Patience = 30 * time.Second
+
+// The deadlines of the other steps.
 const (
-	helloPatience = 30 * time.Second
-	closePatience = 30 * time.Second
-	stepPatience  = 2 * time.Second
+	stepPatience = 2 * time.Second
 	// outputPatience is how long output is still read after the process ended:
 	// a grandchild that keeps it open must not keep us waiting.
 	outputPatience = time.Second
@@ -205,7 +207,7 @@ func (w *Worker) readLines() {
 }
 
 func (w *Worker) handshake(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, helloPatience)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	data, err := w.receive(ctx)
 	if err != nil {

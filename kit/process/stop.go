@@ -54,7 +54,7 @@ func (w *Worker) signal(s syscall.Signal) error {
 // EndInput closes the worker's input and waits for its end, or ends it.
 func (w *Worker) EndInput() error {
 	err := w.stdin.Close()
-	w.waitAndKill(closePatience)
+	w.waitAndKill(Patience)
 	return err
 }
 
@@ -62,7 +62,7 @@ func (w *Worker) EndInput() error {
 // error says why it did not answer that it closed; the process is gone in any
 // case.
 func (w *Worker) Stop(ctx context.Context) (wire.Closed, error) {
-	limited, cancel := context.WithTimeout(ctx, closePatience)
+	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	var closed wire.Closed
 	err := w.broken
