@@ -69,6 +69,12 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 	fmt.Fprintf(a.stdout, "plan %s is valid: %s, %s, %s of each cell at least\n",
 		p.Name, wording.Plural(checked.Cells, "cell"), budgetOf(p), wording.Plural(p.Launches, "launch"))
 	fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), guesses(checked, checkPatience))
+	for _, cell := range checked.TooLong {
+		fmt.Fprintf(a.stdout, "not measured: %s\n", cell)
+	}
+	for _, w := range checked.Warnings {
+		fmt.Fprintf(a.stdout, "warning: %s; %s\n", w.Evidence, w.Advice)
+	}
 	_, err = fmt.Fprintln(a.stdout, ofBudget(checked.Least.Total(), p.Budget, p.Launches))
 	return err
 }

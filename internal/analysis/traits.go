@@ -21,6 +21,7 @@ const (
 var Kinds = map[string]Trait{
 	"acknowledged-unsynced": Grave,
 	"autocorrelation":       0,
+	"begin-immediate":       Grave,
 	"beyond-disk":           Grave,
 	"busy":                  Grave,
 	"dropped":               Shown,

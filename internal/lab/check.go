@@ -31,6 +31,9 @@ type Checked struct {
 	Operations int
 	Guessed    []string
 	Endless    bool // the patience ended in the first of Guessed
+	// TooLong names operations of which not one launch fits into the budget, with the reason.
+	TooLong  []string
+	Warnings []assay.Warning // of what the plan asks for and is not measured, each once
 }
 
 // timedFor is how long Check does one operation.
@@ -72,7 +75,27 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	checked.Guessed, checked.Endless = guessed(paces, chosen.cases)
 	guessPaces(paces, chosen.cases)
 	checked.Least = runner.Estimate(chosen.cases, request.Plan.Launches, costs)
+	checked.TooLong = tooLong(chosen, costs)
+	for _, c := range chosen.cases {
+		for _, w := range runner.BeginWarning(c) {
+			if !slices.Contains(checked.Warnings, w) {
+				checked.Warnings = append(checked.Warnings, w)
+			}
+		}
+	}
 	return checked, nil
+}
+
+func tooLong(chosen selection, costs runner.Costs) (all []string) {
+	seen := map[string]bool{}
+	for _, c := range chosen.cases {
+		name := strings.TrimSpace(c.Cell.Operation + " " + c.Cell.ParamString())
+		if why := runner.TooLong(c, chosen.options.Budget, costs); why != "" && !seen[name] {
+			seen[name] = true
+			all = append(all, name+": "+why)
+		}
+	}
+	return all
 }
 
 // guessed names the operations that were not timed, in the order of the cells: first the

@@ -3,9 +3,12 @@
 package runner
 
 import (
+	"fmt"
+	"runtime"
 	"time"
 
 	"assay"
+	"assay/internal/schedule"
 	"assay/kit/kv"
 )
 
@@ -13,6 +16,7 @@ import (
 // cores. A run replaces them by what it measures in its first round.
 const (
 	typicalInstance = 30 * time.Millisecond  // starting a worker, opening, reading the settings, closing
+	typicalClient   = 500 * time.Microsecond // each beyond the first, with its connection
 	typicalCommit   = 800 * time.Microsecond // with syncs
 	typicalUnsynced = 15 * time.Microsecond  // a commit without
 	typicalFast     = 20 * time.Microsecond  // one operation
@@ -81,11 +85,40 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	return sum
 }
 
+// guess is what a launch of the group takes, by rule of thumb.
+func (g *group) guess() time.Duration {
+	var cases []assay.Case
+	for _, m := range g.members {
+		if m.twin { // Estimate counts it
+			continue
+		}
+		for _, j := range m.jobs {
+			cases = append(cases, j.Case)
+		}
+	}
+	return Estimate(cases, 1, Costs{Processors: runtime.GOMAXPROCS(0)}).Total()
+}
+
+// TooLong says why a cell is not measured within a budget: even where its estimate is too
+// high, one launch of it alone takes longer. It is empty for other cells, and without a
+// budget.
+func TooLong(c assay.Case, budget time.Duration, costs Costs) string {
+	if budget == 0 || len(c.Operation.Terms) > 0 {
+		return ""
+	}
+	method := methodOf(c)
+	once := method.spent(costs, c).Plus(costs.instance(c, method)).Total()
+	if once/schedule.GuessError <= budget {
+		return ""
+	}
+	return fmt.Sprintf("one launch of it takes about %s by an estimate, which does not fit into the budget of %s", brief(once), brief(budget))
+}
+
 // instance is what it takes to start an instance in a launch, and to end it. Those
 // of windows and turns are started together; those of windows have copies that earlier
 // launches made.
 func (k Costs) instance(c assay.Case, m method) assay.Spent {
-	spent := assay.Spent{assay.StageStart: typicalInstance + syncsToOpen*k.Sync}
+	spent := assay.Spent{assay.StageStart: typicalInstance + time.Duration(max(0, c.Cell.Clients-1))*typicalClient + syncsToOpen*k.Sync}
 	if m == (inWindows{}) || m == (inTurns{}) {
 		spent[assay.StageStart] /= atOnce
 	}

@@ -254,3 +254,26 @@ func TestFolderThatIsEscaped(t *testing.T) {
 		}
 	}
 }
+
+// A DSN that says how transactions begin is told to be in vain, where there are transactions.
+func TestBeginWarning(t *testing.T) {
+	of := func(dsn string, transaction int) assay.Case {
+		return assay.Case{Cell: assay.Cell{Driver: "a"}, Profile: assay.Profile{Raw: map[string]string{"a": dsn}},
+			Operation: assay.Operation{Changes: true, Transaction: transaction}}
+	}
+	inMix := of("file:x?_TXLOCK=immediate", 0)
+	inMix.Operation.Parts = []assay.Part{{Operation: assay.Operation{Changes: true, Transaction: 1}}}
+	for _, test := range []struct {
+		c    assay.Case
+		want bool
+	}{
+		{of("file:x?_pragma=a&_txlock=deferred", 1), true},
+		{inMix, true},
+		{of("file:x?_txlock=deferred", 0), false},
+		{of("file:x?_busy_timeout=5", 1), false},
+	} {
+		if got := len(BeginWarning(test.c)) > 0; got != test.want {
+			t.Errorf("%s, %d operations in a transaction: got a warning %t, want %t", test.c.Profile.Raw["a"], test.c.Operation.Transaction, got, test.want)
+		}
+	}
+}

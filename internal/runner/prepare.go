@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"assay"
@@ -109,6 +110,9 @@ func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, erro
 		return readyCase{sum: &c}, nil
 	}
 	err := fits(c, worker.capabilities)
+	if why := TooLong(c, r.config.Budget, Costs{Processors: runtime.GOMAXPROCS(0)}); err == nil && why != "" {
+		err = &failure{assay.NotRun, why}
+	}
 	if err == nil {
 		c, err = worker.engine.adapt(c)
 	}

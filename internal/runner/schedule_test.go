@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -382,5 +383,36 @@ func TestWindowsAreDisturbedTogether(t *testing.T) {
 	must(t, l.emit(assay.Noise{Steal: 0.2}, l.longest()))
 	if !slices.Equal(got, []bool{true, true}) {
 		t.Errorf("disturbed %v, want both", got)
+	}
+}
+
+// A cell of which not one launch fits into the budget is named before anything is prepared
+// for it, and the others are measured.
+func TestCellsBeyondTheBudget(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "honest, second", "honest", 1)+insert+
+		strings.NewReplacer("insert:", "huge:", "count: 20", "count: 3e7").Replace(insert)+
+		strings.Replace(insert, "insert:", "crowd:", 1)+"    clients: 100000\n")
+	b.Launches, b.Budget = 1, 3*time.Second
+	b.run(t)
+	want := map[string]assay.Outcome{"insert": assay.OK, "huge": assay.NotRun, "crowd": assay.NotRun}
+	got := map[string]assay.Outcome{}
+	for _, trial := range b.trials {
+		if got[trial.Cell.Operation] = trial.Outcome; trial.Outcome == assay.NotRun && !strings.Contains(trial.Reason, "does not fit into the budget of 3s") {
+			t.Errorf("%s: got the reason %q", trial.Cell.Operation, trial.Reason)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("outcomes (-want +got)\n%s", diff)
+	}
+}
+
+// What was never launched has an estimate, so that the cheapest goes first.
+func TestGuessOfAGroup(t *testing.T) {
+	few, many := at(assay.Blocks, "few a p"), at(assay.Blocks, "many a p")
+	few.Operation = assay.Operation{Name: "few", Changes: true, Count: 100}
+	many.Operation = assay.Operation{Name: "many", Changes: true, Count: 100_000}
+	a, b := groupCases([]*job{few}, assay.ParseBaseline("a"))[0], groupCases([]*job{many}, assay.ParseBaseline("a"))[0]
+	if a.guess() <= 0 || b.guess() < 100*a.guess() {
+		t.Errorf("got %s for 100 operations, and %s for 100,000", a.guess(), b.guess())
 	}
 }

@@ -5,6 +5,8 @@ package runner
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"assay"
@@ -56,4 +58,20 @@ func (in *instance) storageWarning(op assay.Operation) []assay.Warning {
 	return []assay.Warning{{Code: "storage-loses-syncs",
 		Evidence: "whatever the settings are, synced commits need not survive a power cut: " + in.r.storage.loss,
 		Advice:   "set XDG_CACHE_HOME to a folder on a local disk"}}
+}
+
+// txlock is how a DSN says how transactions begin.
+var txlock = regexp.MustCompile(`(?i)\b_txlock=\w+`)
+
+// BeginWarning says where a DSN asks for a way to begin transactions: that is not what is
+// measured.
+func BeginWarning(c assay.Case) []assay.Warning {
+	transacts := func(op assay.Operation) bool { return op.Changes && op.Transaction > 0 }
+	asked := txlock.FindString(c.Profile.Raw[c.Cell.Driver])
+	if asked == "" || !transacts(c.Operation) && !slices.ContainsFunc(c.Operation.Parts, func(p assay.Part) bool { return transacts(p.Operation) }) {
+		return nil
+	}
+	return []assay.Warning{{Code: "begin-immediate",
+		Evidence: fmt.Sprintf("the DSN has %s, and every transaction begins with BEGIN IMMEDIATE whatever it says", asked),
+		Advice:   "compare no ways to begin transactions by this plan"}}
 }

@@ -21,7 +21,8 @@ const MaxTries = 2
 
 // Group is what the schedule knows of cells that are launched together.
 type Group struct {
-	Cost     time.Duration // of one launch; 0: unknown, since there was none yet
+	Cost     time.Duration // of one launch
+	Guessed  bool          // Cost is an estimate, since there was no launch yet
 	Launches int           // those that count
 	Tries    int           // all, the disturbed ones too
 	Needed   int           // launches after which every interval is expected to be narrow enough
@@ -29,6 +30,21 @@ type Group struct {
 	// Divisible says that a launch can be ended between two operations, and what
 	// was measured until then is kept.
 	Divisible bool
+}
+
+// GuessError is by what factor an estimate of what was never measured may be too high.
+const GuessError = 4
+
+// fits reports whether a launch may be begun in the time that is left: one that can be ended
+// where half of it fits, and one of which the cost is a guess where that may be too high.
+func (g Group) fits(left time.Duration) bool {
+	switch {
+	case g.Guessed:
+		return g.Cost/GuessError <= left
+	case g.Divisible:
+		return g.Cost/2 <= left
+	}
+	return g.Cost <= left
 }
 
 // level is how many launches the group has for whose turn it is. Disturbed ones are
@@ -76,12 +92,12 @@ func Next(groups []Group, limits Limits) []int {
 }
 
 // lowestLevel are the groups below the minimum that have the fewest launches of those
-// that fit, the cheapest first. A launch that can be ended fits by half where no other of
-// its level does: what it measures is worth more than a further launch of the others.
+// that fit, the cheapest first. One that fits in part is begun alone, where no other of its
+// level fits: what it measures is worth more than a further launch of the others.
 func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 	var below []int
 	for _, i := range wanting {
-		if g := groups[i]; g.level() < limits.MinLaunches && (g.Cost <= limits.Left || g.Divisible && g.Cost/2 <= limits.Left) {
+		if g := groups[i]; g.level() < limits.MinLaunches && g.fits(limits.Left) {
 			below = append(below, i)
 		}
 	}

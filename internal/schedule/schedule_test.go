@@ -228,3 +228,21 @@ func TestInTurn(t *testing.T) {
 		t.Errorf("got %v launches in the order %v, and %s left", got, order, left)
 	}
 }
+
+// Of what was never launched, the cheapest goes first, and what cannot fit is not begun even
+// where the guess is too high by a factor of four.
+func TestGuessedCosts(t *testing.T) {
+	groups := []Group{{Cost: 500 * second, Guessed: true}, {Cost: 30 * second, Guessed: true}, {Cost: 2 * second, Guessed: true}, {Cost: 3 * second, Guessed: true}}
+	for _, step := range []struct {
+		launched int // groups that have all launches, from the cheapest
+		want     string
+	}{{0, "[2 3]"}, {2, "[1]"}, {3, "[]"}} {
+		now := slices.Clone(groups)
+		for _, i := range []int{2, 3, 1}[:step.launched] {
+			now[i] = Group{Cost: 50 * second, Launches: 1}
+		}
+		if got := fmt.Sprint(Next(now, Limits{MinLaunches: 1, Left: 10 * second, Bounded: true})); got != step.want {
+			t.Errorf("%d groups are launched: got %s, want %s", step.launched, got, step.want)
+		}
+	}
+}
