@@ -47,7 +47,7 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 		defaults(map[string]string{"mmap_size": "209715200"}), // a larger cache has room beside it
 		defaults(map[string]string{"cache_size": "20000", "page_size": "8192", "auto_vacuum": "1"}),
 	} {
-		for _, class := range []assay.Durability{assay.Process, assay.Consistent, assay.Power} {
+		for _, class := range []assay.Durability{assay.Process, assay.Consistent, assay.LastCommit, assay.Power} {
 			for _, connections := range []int{1, 8, 100} {
 				c := Constraints{Class: class, Memory: 256 * mib, Connections: connections, SingleProcess: true}
 				s, err := SQLite(now, c)
