@@ -165,5 +165,8 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 	if d.Interrupted {
 		fmt.Fprintln(a.stdout, "interrupted: drivers were not asked whether they can run the queries; assay run shows it")
 	}
+	for _, text := range d.Decisions {
+		fmt.Fprintln(a.stdout, "guessed:", text)
+	}
 	fmt.Fprintln(a.stdout, "check what the plan marks as \"guessed\", then:", a.commandLine("run", path))
 }

@@ -73,6 +73,7 @@ type Draft struct {
 	Budget     time.Duration
 	Operations []string // names of those that are measured
 	LeftOut    []string // statements that are not, with line and reason
+	Decisions  []string // what is guessed, and decides what is measured
 	Measured   []string // what the log shows of the traffic
 	Differs    []string // where the drafted operations differ from the log
 	// Interrupted says that the context ended when every operation had been tried: drivers
@@ -356,7 +357,11 @@ func (d *drafter) finish() (*Draft, error) {
 	}
 	if d.mix != nil {
 		draft.Operations = append(draft.Operations, d.mix.name)
+		for _, why := range d.mix.leftOut {
+			draft.LeftOut = append(draft.LeftOut, "from the mix "+d.mix.name+": "+why)
+		}
 	}
+	draft.Decisions = d.decisions()
 	if d.unmixed != "" {
 		draft.LeftOut = append(draft.LeftOut, "the mix of all operations: "+d.unmixed)
 	}
@@ -369,6 +374,29 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", q.subject(), q.place(), q.leftOut))
 	}
 	return draft, nil
+}
+
+// decisions are what only the user knows, as it is guessed for now.
+func (d *drafter) decisions() []string {
+	var all, names []string
+	arguments := 0
+	for _, o := range d.operations {
+		guessed := 0
+		for _, q := range o.queries {
+			guessed += len(q.args)
+		}
+		if o.leftOut == "" && guessed > 0 {
+			arguments += guessed
+			names = append(names, o.name)
+		}
+	}
+	if arguments > 0 {
+		all = append(all, fmt.Sprintf("how %d arguments are drawn, of %s", arguments, strings.Join(names, ", ")))
+	}
+	if d.mix != nil && !d.mix.measured {
+		all = append(all, fmt.Sprintf("how often each operation comes in %s (%d %% reads, %d %% changes), and its clients (%d)", d.mix.name, readShare, writeShare, d.mix.clients))
+	}
+	return all
 }
 
 // time returns a budget: the rule of thumb for a small file, what copying the

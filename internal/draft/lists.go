@@ -54,12 +54,8 @@ func mergeLists(all []*shape) []*shape {
 		groups[key] = append(groups[key], s)
 	}
 	var merged []*shape
-	for _, s := range all {
-		group := groups[anyLengths(s.texts)]
+	for _, group := range groups {
 		chosen := nearestLength(group)
-		if s != chosen {
-			continue
-		}
 		for _, other := range group {
 			if other != chosen {
 				chosen.lengths++
@@ -69,7 +65,11 @@ func mergeLists(all []*shape) []*shape {
 		}
 		merged = append(merged, chosen)
 	}
-	slices.SortStableFunc(merged, func(a, b *shape) int { return cmp.Compare(b.all(), a.all()) })
+	place := map[*shape]int{}
+	for i, s := range all {
+		place[s] = i
+	}
+	slices.SortFunc(merged, func(a, b *shape) int { return cmp.Or(b.all()-a.all(), place[a]-place[b]) })
 	return merged
 }
 

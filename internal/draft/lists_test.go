@@ -51,3 +51,21 @@ func TestListsOfALog(t *testing.T) {
 		t.Errorf("the plan does not say for what the list stands:\n%s", d.Text)
 	}
 }
+
+// A group of very many lengths is merged in one pass: this ends by the time limit of tests
+// where each member looks at all others.
+func TestManyLengthsAreMergedAtOnce(t *testing.T) {
+	const n = 50_000
+	var all []*shape
+	for i := range n {
+		all = append(all, &shape{ids: []string{"a"}, texts: []string{"SELECT a FROM t WHERE id IN (?" + strings.Repeat(", ?", i%40) + ") AND 1" + strings.Repeat(" ", i%3)}, count: 1, steps: []*loggedStep{{}}})
+	}
+	merged := mergeLists(all)
+	total := 0
+	for _, s := range merged {
+		total += s.all()
+	}
+	if total != n || len(merged) > 3 {
+		t.Errorf("got %d shapes for %d operations, want at most 3 for %d", len(merged), total, n)
+	}
+}

@@ -119,13 +119,17 @@ type moment struct {
 	delta int
 }
 
+// maxLine is how many bytes a line has at most.
+const maxLine = 16 << 20
+
 // readLog reads a log. Statements that failed are left out; a last line that was
 // cut off is, too.
 func readLog(data []byte) (*logged, error) {
 	r := &logReader{texts: map[string]string{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
 	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 16<<20)
-	for n := 1; lines.Scan(); n++ {
+	lines.Buffer(nil, maxLine)
+	n := 1
+	for ; lines.Scan(); n++ {
 		var l logLine
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
@@ -142,6 +146,9 @@ func readLog(data []byte) (*logged, error) {
 		if err := r.line(l); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d has more than %d MiB: the text of a statement is too long to be measured", n, maxLine>>20)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err

@@ -209,18 +209,18 @@ func nameAll(all []*script) {
 	for _, s := range all {
 		taken[s.name] = true
 	}
-	used := map[string]bool{}
+	used, next := map[string]bool{}, map[string]int{}
 	for _, s := range all {
 		base, first := s.name, 2
 		if base == "" {
 			base, first = s.about(), 1
 		}
 		if s.name == "" || used[s.name] {
-			n := first
+			n := max(first, next[base])
 			for taken[fmt.Sprintf("%s-%d", base, n)] {
 				n++
 			}
-			s.name = fmt.Sprintf("%s-%d", base, n)
+			s.name, next[base] = fmt.Sprintf("%s-%d", base, n), n+1
 		}
 		used[s.name], taken[s.name] = true, true
 	}

@@ -120,3 +120,20 @@ func play(t *testing.T, data *dataset.Data, c assay.Case) error {
 	_, err = data.Expect(t.Context(), op, trace, 60, 0)
 	return err
 }
+
+// What the mix leaves out, such as the slowest query, and what is guessed is told, and not
+// only written into the plan.
+func TestDecisionsAreTold(t *testing.T) {
+	d, err := draftIn(t, t.Context(), options(create(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, n INT);"+rows),
+		"SELECT a FROM t WHERE id = ?; SELECT count(*) FROM t WHERE a LIKE ?; INSERT INTO t VALUES (?, ?, ?); DELETE FROM t WHERE id = ?"))
+	must(t, err)
+	for _, want := range []string{"from the mix app: select-t-2: it reads a whole table", "from the mix app: delete-t-1: the others may need what it deletes"} {
+		if !slices.Contains(d.LeftOut, want) {
+			t.Errorf("left out: got %q, want %q", d.LeftOut, want)
+		}
+	}
+	want := []string{"how 6 arguments are drawn, of select-t-1, select-t-2, insert-t-1, delete-t-1", "how often each operation comes in app (90 % reads, 10 % changes), and its clients (8)"}
+	if !slices.Equal(d.Decisions, want) {
+		t.Errorf("decisions: got %q, want %q", d.Decisions, want)
+	}
+}
