@@ -72,7 +72,7 @@ func (r *Row) mode() assay.Mode {
 }
 
 // Comparable reports whether a row's figures may be set against others.
-func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
+func (r *Row) Comparable() bool { return r.Outcome == assay.OK && !r.BusyByDefault }
 
 // compared reports whether the row has another one to be compared with, and both have
 // figures that may be.

@@ -14,6 +14,7 @@ import (
 	"assay"
 	"assay/internal/guard"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Result is what one run says.
@@ -63,6 +64,9 @@ type Row struct {
 	Outcome assay.Outcome
 	Reason  string // why the outcome is not ok
 	Figures []Figure
+	// BusyByDefault says that operations were refused because a connection does not wait for
+	// locks. The figure is that of the loop that asks again, and of no program.
+	BusyByDefault bool
 	// IsFloor says that the target is the engine with nothing in between. It is
 	// shown and not ranked.
 	IsFloor bool
@@ -258,7 +262,15 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}
+	if busy, has := r.Figure(assay.BusyOp); r.Outcome == assay.OK && has && busy.Interval.Center > maxBusy && !r.waits() {
+		r.BusyByDefault, r.Reason = true, fmt.Sprintf("answers busy by default: busy_timeout is 0, and %s of 100 operations were refused and asked again", wording.Digits(100*busy.Interval.Center))
+	}
 	return r
+}
+
+// waits reports whether every connection waits for locks, as far as that was read back.
+func (r *Row) waits() bool {
+	return !slices.ContainsFunc(r.Settings, func(s assay.Setting) bool { return s.Name == "busy_timeout" && s.Effective == "0" })
 }
 
 // inOrder sorts the trials of each run, which follow each other, by launch.

@@ -40,3 +40,19 @@ func TestSuggestionsOfClasses(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
+
+// What is refused because its driver does not wait has no rank and no ratio; what waits, and
+// is refused as often, has both.
+func TestBusyByDefaultIsNotRanked(t *testing.T) {
+	for timeout, want := range map[string]int{"0": 0, "5000": 2} {
+		slow := analysistest.Change(analysistest.Launches(analysistest.Cell("app", "modernc", "web"), 6, 2000, 1), func(t *assay.Trial) {
+			t.Figures[assay.BusyOp] = 0.02
+			t.Settings = []assay.Setting{{Name: "busy_timeout", Connection: "writer-1", Effective: timeout}, {Name: "busy_timeout", Connection: "reader-1", Effective: "5000"}}
+		})
+		rows := rowsOf(t, mustReport(t, analysistest.PlainRun, slices.Concat(analysistest.Launches(analysistest.Cell("app", "mattn", "web"), 6, 1000, 1), slow)))
+		row := rows["modernc (web)"]
+		if row.Rank != want || row.BusyByDefault != (want == 0) || row.Comparable() != (want > 0) {
+			t.Errorf("busy_timeout=%s: got rank %d, busy by default %t; want rank %d", timeout, row.Rank, row.BusyByDefault, want)
+		}
+	}
+}

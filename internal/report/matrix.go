@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
@@ -53,6 +54,7 @@ const (
 	markOpen    = "?"
 	markAlert   = "!"
 	markApart   = "~"
+	markSpread  = "±"
 )
 
 func (r *Report) matrix(a analysis.Answer) *matrix {
@@ -95,12 +97,16 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Missing:
 		return entry
 	case analysis.Bad:
-		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad}
+		text := string(e.Row.Outcome)
+		if e.Row.BusyByDefault {
+			text = "busy"
+		}
+		return matrixEntry{row: e.Row, text: text + markAlert, look: bad}
 	}
 	mark, look := markOf(e.Standing)
 	entry.look = look
 	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Apart || e.Cost == nil) {
-		entry.text = human(f.Interval.Center, f.Metric.Unit)
+		entry.text = human(f.Interval.Center, f.Metric.Unit) + uncertainty(f.Interval)
 	}
 	if e.Apart {
 		entry.apart, entry.text = true, entry.text+mark+markApart
@@ -114,6 +120,19 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text += markAlert
 	}
 	return entry
+}
+
+// uncertainty is the half of a figure's interval where the figure has too few launches or too wide
+// an interval to be taken for what it says; the mark alone where it has none.
+func uncertainty(i stat.Interval) string {
+	half := max(i.High-i.Center, i.Center-i.Low) / i.Center
+	switch {
+	case i.N >= stat.MinLaunches && half <= maxSpread:
+		return ""
+	case i.N < 2 || !analysis.Finite(half):
+		return markSpread
+	}
+	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
 }
 
 func markOf(s analysis.Standing) (string, look) {
@@ -199,6 +218,7 @@ func legend(m *matrix, baseline string) string {
 		apart = fmt.Sprintf("~%s: of that durability, not compared", class(classes[0]))
 	}
 	add(markApart, apart)
+	add(markSpread, fmt.Sprintf("± its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread))
 	return strings.Join(parts, "; ")
 }
 
@@ -250,6 +270,7 @@ func roundNumber(value string) string {
 }
 
 const (
+	maxSpread = 0.2 // of a figure without its interval
 	minLabel  = 20
 	fewTables = 12 // that a screen has room for before it tells less else
 	maxColumn = 14

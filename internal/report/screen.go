@@ -218,7 +218,11 @@ func noCgoSentence(n analysis.Alternative) string {
 	case speed.Low <= 1:
 		word, end = "of its time", ": undecided."
 	}
-	return fmt.Sprintf("Without cgo: %s, %s %s over %s%s", n.Name, wording.Times(speed), word, wording.Plural(n.Cost.N, "table"), end)
+	of := "this table"
+	if n.Cost.N > 1 {
+		of = fmt.Sprintf("these %d tables, each once; not your mix", n.Cost.N)
+	}
+	return fmt.Sprintf("Without cgo: %s, %s %s in %s%s", n.Name, wording.Times(speed), word, of, end)
 }
 
 // connectionLines show how to open what was picked: the code of a program in the
