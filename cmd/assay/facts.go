@@ -138,6 +138,9 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		} else {
 			f, err = l.Facts(ctx, spec)
 		}
+		if err != nil && ctx.Err() == nil {
+			f, err = a.storedFacts(spec, err)
+		}
 		if err == nil && flags.save != "" {
 			_, err = f.Save(flags.save)
 		}
@@ -149,6 +152,36 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		}
 	}
 	return nil
+}
+
+// storedFacts are those that were measured before, where an experiment cannot be made now
+// for a reason.
+func (a *app) storedFacts(spec string, reason error) (measuredFacts, error) {
+	named := assay.ParseDriverName(spec)
+	table, err := factsTable()
+	if err != nil {
+		return nil, err
+	}
+	libraries, err := librariesTable()
+	if err != nil {
+		return nil, err
+	}
+	var found measuredFacts
+	if f, there := table.Find(named.Name, named.Version); there {
+		found = f
+	}
+	for _, l := range libraries.All(named.Name) {
+		if l.Label() == spec {
+			found = l
+		}
+	}
+	if found == nil {
+		return nil, reason
+	}
+	a.progress.close()
+	line, _, _ := strings.Cut(reason.Error(), "\n")
+	fmt.Fprintf(a.stderr, "assay: note: these facts were measured before, and not again: %s\n", line)
+	return found, nil
 }
 
 // measureLibrary runs the experiments with a library, such as django@5.2.19.

@@ -311,6 +311,7 @@ func TestHints(t *testing.T) {
 	for output, want := range map[string]string{
 		`cgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH`: cgoHint,
 		"main.go:4:2: missing go.sum entry for module":                                     "the worker's go.sum does not match its sources: run make deps",
+		"go: example.test/db@v9.0.0: module lookup disabled by GOPROXY=off":                "GOPROXY is off, so that nothing is downloaded: set it to a proxy, or name a version that is in the module cache",
 		"go: module example.test/db: 404 Not Found":                                        "this version is not available; to list those that are: go list -m -versions example.test/db",
 	} {
 		if got := hintFor(get, output); got != want {

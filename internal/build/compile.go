@@ -423,6 +423,7 @@ var hints = []struct{ words, hint string }{
 	{"updates to go.mod needed", "the worker's go.mod does not match its sources: run make deps"},
 	{"go.mod requires go >=", "install a newer Go"},
 	{"build constraints exclude all Go files", "the worker cannot be built for this system, or needs cgo: " + cgoHint},
+	{"module lookup disabled by GOPROXY=off", "GOPROXY is off, so that nothing is downloaded: set it to a proxy, or name a version that is in the module cache"},
 	{"dial tcp", "the module proxy cannot be reached: check the network and the GOPROXY setting"},
 }
 

@@ -103,7 +103,11 @@ func (s *server) knows(r *http.Request) bool {
 	}
 	_, given, basic := r.BasicAuth()
 	if !basic {
-		given, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			return false
+		}
+		given = strings.TrimSpace(credentials)
 	}
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(s.Token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1

@@ -300,6 +300,8 @@ func TestToken(t *testing.T) {
 		"as a password": {func(r *http.Request) { r.SetBasicAuth("anybody", token) }, 200},
 		"wrong":         {func(r *http.Request) { r.SetBasicAuth(token, "0123456789abcdee") }, 401},
 		"bearer":        {func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }, 200},
+		"lower case":    {func(r *http.Request) { r.Header.Set("Authorization", "bearer "+token) }, 200},
+		"bare token":    {func(r *http.Request) { r.Header.Set("Authorization", token) }, 401},
 		"by any name":   {func(r *http.Request) { r.Host = "assay.example"; r.SetBasicAuth("a", token) }, 200},
 	} {
 		answer, text := web.ask(t, "GET", "/", nil, test.change)
