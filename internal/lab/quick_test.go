@@ -51,8 +51,14 @@ func TestQuickWithEveryWorker(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"mattn", "modernc", "glebarez", "ncruces", "ncruces-direct", "zombiezen", "crawshaw", "eatonphil", "sqlite-c"} {
-		if cells[name] != 7 {
-			t.Errorf("%s: got %d cells, want the seven operations of quick", name, cells[name])
+		want := 0
+		for _, c := range b.run.chosen.cases {
+			if c.Cell.Driver == name {
+				want++
+			}
+		}
+		if want == 0 || cells[name] != want {
+			t.Errorf("%s: got %d cells of %d", name, cells[name], want)
 		}
 	}
 }
