@@ -6,7 +6,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 SOURCES := internal/build/archive/source.zip
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-fast check bench calibrate deps clean
+.PHONY: help build run setup test test-fast check bench calibrate deps pins clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ calibrate: ## do the intervals and the verdicts hold? simulated; writes results/
 
 deps: ## refresh go.mod and go.sum of every module after a change of kit
 	@scripts/deps
+
+pins: ## print what workers pin beside what the registries serve
+	@scripts/pins
 
 clean: ## remove what make build made
 	rm -rf bin $(SOURCES)

@@ -8,11 +8,12 @@ import (
 
 // DriverName is a driver as plans, flags and reports name it, at a version and with
 // compile options where these are said: NAME[@VERSION][:OPTION[=VALUE]]....
-// NAME@DRIVER, such as sqlite-c@mattn, is a floor made of another driver's SQLite.
+// NAME@DRIVER, such as sqlite-c@mattn and zombiezen@modernc, is made of another driver's
+// SQLite.
 // Equal names are of one build. Whatever compares a name with cells does it here.
 type DriverName struct {
 	Name    string // of the worker: mattn
-	Version string // of the driver's library: v1.14.52; of a floor, also the driver: mattn
+	Version string // of the driver's library: v1.14.52; or another driver, of whose SQLite it is made: mattn
 	Options string // compile options, in order: DQS=0:OMIT_SHARED_CACHE
 }
 
@@ -48,12 +49,12 @@ func (n DriverName) String() string {
 // driver: of any version where the name says none, and of the driver's own compile
 // options where it says none.
 func (n DriverName) Means(c Cell) bool {
-	return n.Name == c.Driver && n.Options == c.Options && (n.Version == "" || n.Version == c.DriverVersion || n.isFloorOf(c.DriverVersion))
+	return n.Name == c.Driver && n.Options == c.Options && (n.Version == "" || n.Version == c.DriverVersion || n.isMadeOf(c.DriverVersion))
 }
 
-// isFloorOf reports whether the version that a floor says of itself ends with the driver
+// isMadeOf reports whether the version that a build says of itself ends with the driver
 // that the name has: sqlite-c@mattn says 3.53.4+mattn.
-func (n DriverName) isFloorOf(version string) bool {
+func (n DriverName) isMadeOf(version string) bool {
 	_, driver, _ := strings.Cut(version, "+")
 	return n.Version == driver
 }

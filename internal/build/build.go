@@ -58,7 +58,7 @@ type Worker struct {
 	Modules   []string // path@version of all modules in the program, sorted
 	Toolchain string   // the Go version, or what a C compiler says of itself; empty for a prebuilt worker
 	Options   []string // compile options of SQLite that were asked for
-	Checkout  bool     // Version names a checkout: the program cannot say it by itself
+	Named     bool     // Version is of a checkout or of several modules: the program cannot say it by itself
 	// Layouts are programs that differ from each other in the order of their
 	// functions only; empty where BuildLayouts was not called.
 	Layouts []string
@@ -239,6 +239,7 @@ type job struct {
 	driver   Driver
 	version  string   // asked, other than the pinned one; or empty
 	checkout Checkout // that the version names; without a Dir where it is published
+	engine   Driver   // whose module the driver is built on, instead of the version that its go.mod has; mostly none
 	options  []string
 	defines  []string // the options as a C compiler takes them
 	layout   int      // seed of the order of functions; 0: the linker's own
@@ -253,15 +254,18 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 	if spec.Version != d.Version {
 		j.version = spec.Version
 	}
+	if err := j.findEngine(); err != nil {
+		return nil, err
+	}
 	if d.Module == "" && (j.version != "" || len(j.options) > 0) {
 		return nil, &SpecError{fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)}
 	}
 	if j.version != "" && !versionPattern.MatchString(j.version) {
-		return nil, &SpecError{fmt.Errorf("%q is not a version: want a full one, such as %s@v1.2.3; only workers in C take a driver's name there", j.version, d.Name)}
+		return nil, &SpecError{fmt.Errorf("%q is neither a version, such as %s@v1.2.3, nor the name of a driver whose module %s requires", j.version, d.Name, d.Module)}
 	}
 	j.checkout, _ = b.checkout(d.Module, j.version)
 	var err error
-	if j.files, err = b.sources(d, j.version, j.checkout.Dir); err != nil {
+	if j.files, err = j.sources(); err != nil {
 		return nil, err
 	}
 	if j.tools, err = findToolchain(ctx, d.Dir); err != nil {
@@ -278,42 +282,69 @@ func (b *Builder) cached(name, digest string) (string, error) {
 	return filepath.Abs(filepath.Join(b.Cache, "workers", strings.NewReplacer(":", "+", "=", "-").Replace(name)+"-"+digest[:16]))
 }
 
+// findEngine takes a driver's name for a version: zombiezen@modernc is zombiezen on the
+// module that the worker modernc pins, as its users get it with go get.
+func (j *job) findEngine() error {
+	engine, err := j.source.driver(j.version)
+	if j.version == "" || err != nil || engine.Module == "" || engine.Module == j.driver.Module {
+		return nil // it is not a driver's name, or of no use here
+	}
+	data, err := os.ReadFile(filepath.Join(j.driver.Dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	mod, err := parseGoMod(data)
+	if err == nil && mod.requires[engine.Module] != "" {
+		j.engine, j.version = engine, j.driver.Version
+	}
+	return err
+}
+
 // sources returns kit and the worker, with a go.mod for the version asked.
-func (b *Builder) sources(d Driver, version, checkout string) (tree, error) {
-	kit, err := b.Source.kit()
+func (j *job) sources() (tree, error) {
+	kit, err := j.source.kit()
 	if err != nil {
 		return nil, err
 	}
-	own, err := b.Source.worker(d)
+	own, err := j.source.worker(j.driver)
 	if err != nil {
 		return nil, err
 	}
-	if version != "" {
-		if own, err = own.atVersion(d, version, checkout); err != nil {
+	if j.version != "" {
+		if own, err = j.atVersion(own); err != nil {
 			return nil, err
 		}
 	}
 	return append(kit, own...), nil
 }
 
-// atVersion replaces go.mod and drops go.sum, which is about other versions. The
-// version's sources are in the folder checkout, unless that is empty.
-func (t tree) atVersion(d Driver, version, checkout string) (tree, error) {
+// atVersion replaces go.mod and drops go.sum, which is about other versions.
+func (j *job) atVersion(t tree) (tree, error) {
 	var changed tree
 	for _, f := range t {
 		switch f.path {
-		case "workers/" + d.Name + "/go.sum":
+		case "workers/" + j.driver.Name + "/go.sum":
 			continue
-		case "workers/" + d.Name + "/go.mod":
+		case "workers/" + j.driver.Name + "/go.mod":
 			mod, err := parseGoMod(f.data)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.path, err)
 			}
-			f.data = mod.onlyDriver(d.Module, version, checkout)
+			f.data = mod.onlyDriver(j.modules(), j.checkout)
 		}
 		changed = append(changed, f)
 	}
 	return changed, nil
+}
+
+// modules are those that the build is asked to be made of, path@version each: the driver, and
+// the engine where that is another one than the driver's own go.mod says.
+func (j *job) modules() []string {
+	all := []string{j.driver.Module + "@" + cmp.Or(j.version, j.driver.Version)}
+	if j.engine.Name != "" {
+		all = append(all, j.engine.Module+"@"+j.engine.Version)
+	}
+	return all
 }
 
 // worker describes the finished program as its own build information does.
@@ -323,12 +354,15 @@ func (j *job) worker(cached bool) (Worker, error) {
 		return Worker{}, fmt.Errorf("cached program cannot be read, remove it and build again: %w", err)
 	}
 	w := Worker{Name: j.driver.Name, Program: j.program, Digest: j.digest, Module: j.driver.Module,
-		Toolchain: info.GoVersion, Options: j.options, Checkout: j.checkout.Dir != "", Cached: cached}
+		Toolchain: info.GoVersion, Options: j.options, Named: j.checkout.Dir != "" || j.engine.Name != "", Cached: cached}
 	for module, version := range resolved(info) {
 		w.Modules = append(w.Modules, module+"@"+version)
 		if module == w.Module {
 			w.Version = version
 		}
+	}
+	if j.engine.Name != "" {
+		w.Version += "+" + j.engine.Name
 	}
 	slices.Sort(w.Modules)
 	return w, nil

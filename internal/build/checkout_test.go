@@ -36,7 +36,7 @@ func TestCheckout(t *testing.T) {
 	c := mustCheckout(t, dir)
 	b.Checkouts = []Checkout{c}
 	w := mustBuild(t, b, Spec{Name: "db", Version: c.Version})
-	if got, want := output(t, w), "one mine libc v1.1.0\n"; got != want || !w.Checkout || w.Version != c.Version {
+	if got, want := output(t, w), "one mine libc v1.1.0\n"; got != want || !w.Named || w.Version != c.Version {
 		t.Errorf("got %q of %+v, want %q of the checkout %s", got, w, want, c.Version)
 	}
 	put(t, dir, map[string]string{"db_test.go": "package db\n\nconst another = 1\n", ".hidden/x.go": "package x\n"})

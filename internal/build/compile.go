@@ -126,7 +126,7 @@ func (c *compilation) prepare(temp string) error {
 func (c *compilation) subject() string {
 	driver := "no driver"
 	if c.driver.Module != "" {
-		driver = c.driver.Module + "@" + cmp.Or(c.version, c.driver.Version)
+		driver = strings.Join(c.modules(), " on ")
 	}
 	return fmt.Sprintf("compile workers/%s and %s with %s", c.driver.Name, driver, c.tools["GOVERSION"])
 }
@@ -141,7 +141,7 @@ func (c *compilation) get(ctx context.Context) error {
 	if c.version == "" || c.checkout.Dir != "" {
 		return nil
 	}
-	_, err := c.run(ctx, "get", c.driver.Module+"@"+c.version)
+	_, err := c.run(ctx, append([]string{"get"}, c.modules()...)...)
 	if err == nil || ctx.Err() != nil || outside(err) && !forbids(err, c.version) {
 		return err
 	}
@@ -291,7 +291,8 @@ func outside(err error) bool {
 }
 
 // checkModules compares what got into the program with the driver's own
-// go.mod: a program of other versions would be measured under a wrong name.
+// go.mod, or that of the engine that was asked for: a program of other versions
+// would be measured under a wrong name.
 func (c *compilation) checkModules(ctx context.Context) error {
 	if c.driver.Module == "" {
 		return nil
@@ -300,24 +301,27 @@ func (c *compilation) checkModules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mod, err := c.driverGoMod(ctx)
+	maker := cmp.Or(c.engine.Module, c.driver.Module)
+	mod, err := c.publishedGoMod(ctx, maker)
 	if err != nil {
 		return err
 	}
 	got := resolved(info)
 	moved := mod.moved(got)
-	if want := cmp.Or(c.version, c.driver.Version); got[c.driver.Module] != want {
-		moved = append(moved, fmt.Sprintf("%s is %s, and %s was requested", c.driver.Module, got[c.driver.Module], want))
+	for _, asked := range c.modules() {
+		if module, want, _ := strings.Cut(asked, "@"); got[module] != want {
+			moved = append(moved, fmt.Sprintf("%s is %s, and %s was requested", module, got[module], want))
+		}
 	}
 	if len(moved) > 0 {
-		return &SpecError{fmt.Errorf("modules moved away from what %s was made with: %s", c.driver.Module, strings.Join(moved, "; "))}
+		return &SpecError{fmt.Errorf("modules moved away from what %s was made with: %s", maker, strings.Join(moved, "; "))}
 	}
 	return nil
 }
 
-// driverGoMod reads the go.mod that the driver's authors published.
-func (c *compilation) driverGoMod(ctx context.Context) (goMod, error) {
-	out, err := c.run(ctx, "list", "-m", "-json", c.driver.Module)
+// publishedGoMod reads the go.mod that a module's authors published.
+func (c *compilation) publishedGoMod(ctx context.Context, path string) (goMod, error) {
+	out, err := c.run(ctx, "list", "-m", "-json", path)
 	if err != nil {
 		return goMod{}, err
 	}
@@ -327,7 +331,7 @@ func (c *compilation) driverGoMod(ctx context.Context) (goMod, error) {
 	}
 	data, err := os.ReadFile(module.GoMod)
 	if err != nil {
-		return goMod{}, fmt.Errorf("read the driver's go.mod: %w", err)
+		return goMod{}, fmt.Errorf("read the go.mod of %s: %w", path, err)
 	}
 	mod, err := parseGoMod(data)
 	if err != nil {

@@ -52,15 +52,18 @@ func (m goMod) provider(path string) string {
 	return found
 }
 
-// onlyDriver returns a go.mod that requires kit and the driver at a version,
+// onlyDriver returns a go.mod that requires kit and the modules of a driver,
 // and nothing else: what the driver needs is resolved anew. Kept lines would
-// mix one version of the driver with what another was made with. With a folder,
+// mix one version of the driver with what another was made with. With a checkout,
 // the version is what lies there.
-func (m goMod) onlyDriver(module, version, folder string) []byte {
-	text := fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire (\n\t%s %s\n\t%s %s\n)\n\nreplace %s => ../../kit\n",
-		m.module, m.language, kitModule, cmp.Or(m.requires[kitModule], "v0.0.0"), module, version, kitModule)
-	if folder != "" {
-		text = fmt.Appendf(text, "\nreplace %s => %s\n", module, modfile.AutoQuote(folder))
+func (m goMod) onlyDriver(modules []string, checkout Checkout) []byte {
+	text := fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %s %s\n\nreplace %s => ../../kit\n",
+		m.module, m.language, kitModule, cmp.Or(m.requires[kitModule], "v0.0.0"), kitModule)
+	for _, module := range modules {
+		text = fmt.Appendf(text, "\nrequire %s\n", strings.Replace(module, "@", " ", 1))
+	}
+	if checkout.Dir != "" {
+		text = fmt.Appendf(text, "\nreplace %s => %s\n", checkout.Module, modfile.AutoQuote(checkout.Dir))
 	}
 	return text
 }

@@ -50,7 +50,7 @@ func TestParseGoMod(t *testing.T) {
 func TestOnlyDriverDropsTheRest(t *testing.T) {
 	mod, err := parseGoMod([]byte(exampleMod))
 	must(t, err)
-	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0", ""))
+	got, err := parseGoMod(mod.onlyDriver([]string{"example.test/db@v1.3.0"}, Checkout{}))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{"assay/kit": "v0.0.0", "example.test/db": "v1.3.0"}}
 	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
 		t.Errorf("error %v, (-want +got)\n%s", err, diff)

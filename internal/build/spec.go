@@ -14,8 +14,9 @@ import (
 type Spec struct {
 	Name string
 	// Version is that of the driver, v1.14.37, instead of the one that the
-	// worker's go.mod pins. For a worker in C it is the name of a driver
-	// written with cgo, of whose SQLite it is made. Mostly empty.
+	// worker's go.mod pins; or the name of another driver, of whose SQLite the
+	// worker is made: for a worker in C one written with cgo, for one in Go one
+	// whose module the driver requires. Mostly empty.
 	Version string
 	// Options are SQLite's compile options, without SQLITE_ in front: DQS=0,
 	// OMIT_SHARED_CACHE, or sqlite.Recommended. Sorted, each name once.

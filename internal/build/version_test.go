@@ -96,6 +96,28 @@ func TestVersions(t *testing.T) {
 	checkNothingLeft(t, b)
 }
 
+// A driver whose module requires another driver's is made on what that other worker pins;
+// the name of a driver that it does not require is no version.
+func TestDriverOnAnotherDriversModule(t *testing.T) {
+	s := driverSource(t)
+	put(t, s.Dir, map[string]string{
+		"workers/libc/go.mod":  "module assay/workers/libc\n\ngo 1.26.0\n\nrequire modernc.org/libc v1.5.0\n",
+		"workers/libc/main.go": "package main\n\nimport _ \"modernc.org/libc\"\n\nfunc main() {}\n",
+	})
+	b, _ := builder(t, s)
+	w := mustBuild(t, b, Spec{Name: "db", Version: "libc"})
+	if got, want := output(t, w), "one v1.0.0 libc v1.5.0\n"; got != want || w.Version != "v1.0.0+libc" || !w.Named {
+		t.Errorf("printed %q, version %s, named %t; want %q, v1.0.0+libc, true", got, w.Version, w.Named, want)
+	}
+	if own := mustBuild(t, b, Spec{Name: "db"}); own.Digest == w.Digest || own.Version != "v1.0.0" {
+		t.Errorf("the pinned build is %s %s, the other %s", own.Version, own.Digest, w.Digest)
+	}
+	_, err := b.Build(t.Context(), Spec{Name: "libc", Version: "db"})
+	if !errors.As(err, new(*SpecError)) {
+		t.Errorf("libc on a module that it does not require: got %v, want a SpecError", err)
+	}
+}
+
 func TestMovedModules(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
 	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v1.2.0"})

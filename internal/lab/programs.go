@@ -134,7 +134,7 @@ func layouts(cases []assay.Case, driver string) int {
 // is a doubt depends on whether several builds are compared.
 func program(w build.Worker, compared bool) runner.Program {
 	p := runner.Program{Path: w.Program, Digest: w.Digest, Options: w.Options, Layouts: w.Layouts}
-	if w.Checkout {
+	if w.Named {
 		p.Version = w.Version
 	}
 	if compared {

@@ -1,5 +1,6 @@
 // Worker ncruces-direct drives SQLite through the API of its own of
-// github.com/ncruces/go-sqlite3: the C library compiled to Wasm.
+// github.com/ncruces/go-sqlite3: the C library compiled to WebAssembly and that
+// translated to Go.
 package main
 
 import (
@@ -9,7 +10,7 @@ import (
 	"assay/kit/stepdb"
 
 	"github.com/ncruces/go-sqlite3"
-	_ "github.com/ncruces/go-sqlite3/embed"
+	_ "github.com/ncruces/go-sqlite3/embed" // SQLite itself, in versions that run WebAssembly
 	_ "github.com/ncruces/go-sqlite3/vfs/memdb"
 )
 

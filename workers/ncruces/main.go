@@ -1,5 +1,5 @@
 // Worker ncruces drives SQLite through github.com/ncruces/go-sqlite3/driver:
-// the C library compiled to WebAssembly, through database/sql.
+// the C library compiled to WebAssembly and that translated to Go, through database/sql.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	_ "github.com/ncruces/go-sqlite3/driver"
-	_ "github.com/ncruces/go-sqlite3/embed"
+	_ "github.com/ncruces/go-sqlite3/embed" // SQLite itself, in versions that run WebAssembly
 	_ "github.com/ncruces/go-sqlite3/vfs/memdb"
 )
 

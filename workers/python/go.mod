@@ -2,4 +2,4 @@ module assay/workers/python
 
 go 1.26.0
 
-require github.com/mattn/go-sqlite3 v1.14.52
+require github.com/mattn/go-sqlite3 v1.14.53

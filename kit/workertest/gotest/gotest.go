@@ -5,7 +5,6 @@
 package gotest
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -24,35 +23,8 @@ import (
 // its path.
 func Build(t *testing.T) string {
 	t.Helper()
-	return build(t)
-}
-
-// BuildWith is Build of the folder's program with one more file in its package,
-// which the worker that users have does not contain.
-func BuildWith(t *testing.T, file string, flags ...string) string {
-	t.Helper()
-	here, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
-		filepath.Join(here, "with_"+filepath.Base(file)): filepath.Join(here, file),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "overlay.json")
-	if err := os.WriteFile(path, overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return build(t, append(flags, "-overlay="+path)...)
-}
-
-func build(t *testing.T, flags ...string) string {
-	t.Helper()
 	program := filepath.Join(t.TempDir(), "worker")
-	args := slices.Concat([]string{"build", "-o", program}, flags, []string{"."})
-	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return program
