@@ -7,7 +7,10 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"assay"
+	"assay/internal/advisories"
 	"assay/internal/dataset"
 	"assay/internal/doctor"
 	"assay/internal/file"
@@ -150,6 +153,9 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	if err != nil {
 		return err
 	}
+	if options.Bugs, err = bugsOf(ctx, program.Program, program.Version); err != nil {
+		return err
+	}
 	f, _ := table.Find(program.Name, program.Version)
 	copied := filepath.Join(folder, "settings.db")
 	if err := dataset.Snapshot(ctx, options.Path, copied); doctor.Damaged(err) {
@@ -164,6 +170,23 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 		return usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
 	}
 	return err
+}
+
+// bugsOf asks a worker what it is made of, and returns the known faults of that.
+func bugsOf(ctx context.Context, program, version string) ([]doctor.Finding, error) {
+	worker, err := process.Start(ctx, program, process.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer worker.Kill()
+	said := worker.Hello().Target
+	var all []doctor.Finding
+	for _, bug := range advisories.OfTarget(assay.Target{Engine: said.Engine, EngineVersion: said.EngineVersion, DriverVersion: version, Facts: said.Facts}) {
+		all = append(all, doctor.Finding{Problem: "known-bug", Says: bug.Sentence(),
+			Evidence: fmt.Sprintf("%s %s has %s %s", said.Driver, version, said.Engine, said.EngineVersion),
+			Fix:      "use a build with " + strings.Join(bug.Fixed, " or ") + " or newer: " + bug.URL})
+	}
+	return all, nil
 }
 
 func settingsOf(ctx context.Context, program string, open wire.Open) (map[string]string, error) {

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"assay"
+	"assay/internal/advisories"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/kit/kv"
@@ -96,6 +97,9 @@ func (i *inspection) print(out io.Writer, columns int) error {
 		fmt.Fprintln(out, labelled(columns, fmt.Sprintf("%-8s ", name), t.Facts[name]))
 	}
 	fmt.Fprintf(out, "DSN      %s\n", cmp.Or(i.trial.DSN, "-"))
+	for _, bug := range advisories.OfTarget(t) {
+		fmt.Fprintln(out, labelled(columns, "known bug ", bug.Sentence()+": "+bug.URL))
+	}
 	for _, text := range i.trial.Each {
 		fmt.Fprintf(out, "on every new connection: %s\n", text)
 	}

@@ -72,6 +72,11 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 		if result, err = a.lintConfigurations(ctx, flags); err != nil {
 			return result, err
 		}
+		bugs, err := lint.KnownBugs(ctx, flags.dir)
+		if err != nil {
+			return result, err
+		}
+		result.Add(bugs)
 		if result.Configurations > 0 && !lint.HasModule(flags.dir) {
 			return result, nil
 		}

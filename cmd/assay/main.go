@@ -227,7 +227,7 @@ func newRoot(a *app) *cobra.Command {
 		a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
-		a.footprintCommand())
+		a.footprintCommand(), a.advisoriesCommand())
 	root.AddCommand(a.loadProcesses()...)
 	groupCommands(root)
 	checkTopics(root)

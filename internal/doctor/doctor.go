@@ -31,7 +31,7 @@ type Finding struct {
 
 // The problems, the most important one first: lost data, then lost commits,
 // then failures under load, then speed, then space.
-var order = []string{"corrupt", "foreign-key-violations", "foreign-key-parent", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
+var order = []string{"corrupt", "foreign-key-violations", "foreign-key-parent", "known-bug", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
 	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency", NotChecked}
 
 // NotChecked is the problem of what could not be examined: nothing is known to be wrong
@@ -53,6 +53,8 @@ type Options struct {
 	// Settings are those of the application's connections, read back through its
 	// driver; nil: not known.
 	Settings map[string]string
+	// Bugs are the known faults of the application's library.
+	Bugs []Finding
 	// Asked are the parameters of the application's DSN.
 	Asked []Asked
 }
@@ -144,6 +146,7 @@ func (p *patient) examine(ctx context.Context) error {
 		}
 	}
 	p.disk()
+	p.found = append(p.found, p.Bugs...)
 	return p.settings(ctx)
 }
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
+	"assay/internal/advisories"
 	"assay/internal/facts"
 	"assay/internal/wording"
 )
@@ -50,6 +52,7 @@ func effectsOnce(base, head func() (facts.Facts, error)) Effects {
 func Compare(base, head facts.Facts) Effects {
 	var e Effects
 	e.parameters(base, head)
+	e.bugs(base, head)
 	for _, dsn := range slices.Sorted(maps.Keys(base.Memory)) {
 		was, is := base.Memory[dsn], head.Memory[dsn]
 		switch {
@@ -66,6 +69,26 @@ func Compare(base, head facts.Facts) Effects {
 		}
 	}
 	return e
+}
+
+// bugs compares which known faults the engines have.
+func (e *Effects) bugs(base, head facts.Facts) {
+	had := map[string]bool{}
+	for _, bug := range bugsOf(base) {
+		had[bug.ID] = true
+	}
+	for _, bug := range bugsOf(head) {
+		text := fmt.Sprintf("%s has SQLite %s: %s: %s", head.Name(), head.Engine, bug.Sentence(), bug.URL)
+		if had[bug.ID] {
+			e.Notes = append(e.Notes, text+"; so has "+base.Name())
+		} else {
+			e.Lost = append(e.Lost, Finding{KnownBug, "", text})
+		}
+	}
+}
+
+func bugsOf(f facts.Facts) []advisories.Advisory {
+	return advisories.Of(advisories.Build{Engine: "sqlite", EngineVersion: f.Engine, Library: f.Module, Version: f.Version, System: runtime.GOOS})
 }
 
 // sharing says what a database in memory is.

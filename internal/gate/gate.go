@@ -31,6 +31,7 @@ const (
 	Outcome    Kind = "outcome"
 	Parameter  Kind = "dsn-parameter"
 	Memory     Kind = "memory-database"
+	KnownBug   Kind = "known-bug"
 	Compile    Kind = "does-not-compile"
 	Open       Kind = "undecided" // no regression: it fails where Rules say so, or nothing could be compared
 )
@@ -47,6 +48,7 @@ var Kinds = []struct {
 	{Outcome, "an operation or an experiment fails, is refused or gives a wrong answer"},
 	{Parameter, "a parameter of the DSN that the base applies has no effect"},
 	{Memory, "connections no longer share a database in memory"},
+	{KnownBug, "the head's engine has a known fault that the base's does not have"},
 	{Compile, "the driver's worker does not compile"},
 	{Open, "nothing could be compared, or a comparison is undecided or was not measured"},
 }

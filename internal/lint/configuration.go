@@ -63,21 +63,8 @@ var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages",
 func findConfigured(ctx context.Context, root tree, result *Result) ([]configured, []source, error) {
 	var all []configured
 	var python []source
-	err := fs.WalkDir(os.DirFS(string(root)), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil && name == "." || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
-		}
-		if err != nil {
-			result.Broken = append(result.Broken, err.Error())
-			return nil
-		}
-		if entry.IsDir() {
-			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skipped, entry.Name())) {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !entry.Type().IsRegular() || !isRails(name) && !strings.HasSuffix(name, ".py") {
+	err := root.walk(ctx, result, func(name string, entry fs.DirEntry) error {
+		if !isRails(name) && !strings.HasSuffix(name, ".py") {
 			return nil
 		}
 		if info, err := entry.Info(); err == nil && info.Size() > maxFile {
@@ -107,6 +94,24 @@ func findConfigured(ctx context.Context, root tree, result *Result) ([]configure
 		return nil
 	})
 	return all, python, err
+}
+
+// walk visits the regular files of a folder but for other people's. Those that it cannot
+// reach are noted in the result.
+func (t tree) walk(ctx context.Context, result *Result, visit func(name string, entry fs.DirEntry) error) error {
+	return fs.WalkDir(os.DirFS(string(t)), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == "." || ctx.Err() != nil:
+			return errors.Join(err, ctx.Err())
+		case err != nil:
+			result.Broken = append(result.Broken, err.Error())
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skipped, entry.Name())):
+			return fs.SkipDir
+		case entry.Type().IsRegular():
+			return visit(name, entry)
+		}
+		return nil
+	})
 }
 
 // readPython reads files of Python, as far as Python is there.

@@ -39,6 +39,8 @@ var (
 	SharedFile    = Rule{"shared-cache", Risk, "a shared cache locks whole tables, and no busy timeout helps"}
 	CacheSum      = Rule{"cache-times-pool", Risk, "each connection of the pool has a cache of its own"}
 
+	KnownBug = Rule{"known-bug", Risk, "the engine in this version of the library has a fault that loses or damages data"}
+
 	IgnoredOption    = Rule{"ignored-option", WithoutEffect, "the library ignores this key of its configuration"}
 	RefusedOption    = Rule{"refused-option", WithoutEffect, "the library does not open a database with this key in its configuration"}
 	MisspelledOption = Rule{"misspelled-option", WithoutEffect, "the library ignores this key, which is nearly one that it knows"}
@@ -46,7 +48,7 @@ var (
 
 // Rules returns all rules, by ID.
 func Rules() []Rule {
-	all := []Rule{IgnoredKey, MisspelledKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum,
+	all := []Rule{IgnoredKey, MisspelledKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum, KnownBug,
 		IgnoredOption, RefusedOption, MisspelledOption}
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all

@@ -53,6 +53,7 @@ func (in *instance) trial(j *job, launch int) assay.Trial {
 		t.Each = append(t.Each, in.withoutPath(text))
 	}
 	t.Warnings = slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning(), BeginWarning(j.Case), in.storageWarning(j.Operation))
+	t.Warnings = append(t.Warnings, knownBugs(j.target, t.Settings)...)
 	return t
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/advisories"
 )
 
 // defaultCache is SQLite's page cache without any setting: cache_size -2000,
@@ -26,6 +27,20 @@ func (j *job) layoutWarning() []assay.Warning {
 	return []assay.Warning{{Code: "layout",
 		Evidence: "two builds of " + j.Cell.Driver + " are compared, and the layout of " + fixed + " is the same in all launches",
 		Advice:   "a difference of a few percent, up to ten, can be the layout alone"}}
+}
+
+// knownBugs says which faults the build has, of those that its settings do not rule out.
+func knownBugs(target assay.Target, settings []assay.Setting) []assay.Warning {
+	journal := slices.IndexFunc(settings, func(s assay.Setting) bool { return s.Name == "journal_mode" })
+	var all []assay.Warning
+	for _, bug := range advisories.OfTarget(target) {
+		if bug.WAL && journal >= 0 && settings[journal].Effective != "wal" {
+			continue
+		}
+		all = append(all, assay.Warning{Code: "known-bug", Evidence: fmt.Sprintf("%s %s: %s", target.Engine, target.EngineVersion, bug.Sentence()),
+			Advice: "use a build with " + strings.Join(bug.Fixed, " or ") + " or newer: " + bug.URL})
+	}
+	return all
 }
 
 // cacheWarning says where settings of the cache cannot matter.

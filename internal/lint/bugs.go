@@ -1,0 +1,161 @@
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/internal/advisories"
+
+	"golang.org/x/mod/modfile"
+)
+
+// KnownBugs finds the lock files below a folder that pin a library whose engine has a
+// known fault.
+func KnownBugs(ctx context.Context, dir string) (Result, error) {
+	result := Result{Findings: []Finding{}}
+	root := tree(dir)
+	err := root.walk(ctx, &result, func(name string, _ fs.DirEntry) error {
+		lockedBugs(root, name, &result)
+		return nil
+	})
+	result.sort()
+	return result, err
+}
+
+// lockedBugs notes the known faults of the libraries that a lock file pins.
+func lockedBugs(root tree, name string, result *Result) {
+	pinned := pinnedBy(path.Base(name))
+	if pinned == nil {
+		return
+	}
+	data, err := root.read(name, maxLock)
+	if err == nil {
+		var libraries map[string][]string
+		if libraries, err = pinned(data); err == nil {
+			noteBugs(name, string(data), libraries, result)
+			return
+		}
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		result.Broken = append(result.Broken, name+": "+err.Error())
+	}
+}
+
+// pinnedBy returns what reads the versions of libraries in a file of that name; nil where
+// it is no lock file.
+func pinnedBy(file string) func([]byte) (map[string][]string, error) {
+	switch {
+	case file == "go.mod":
+		return goModules
+	case file == "package-lock.json":
+		return npmPackages
+	case file == "Gemfile.lock":
+		return func(data []byte) (map[string][]string, error) {
+			return map[string][]string{"gem:sqlite3": {lockedGems(string(data))["sqlite3"]}}, nil
+		}
+	case strings.HasPrefix(file, "requirements") && strings.HasSuffix(file, ".txt"), slices.Contains([]string{"poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"}, file):
+		return func(data []byte) (map[string][]string, error) {
+			return map[string][]string{"pypi:apsw": packageVersions(file, string(data), "apsw")}, nil
+		}
+	}
+	return nil
+}
+
+// goModules are the modules that a go.mod requires, as it replaces them. One that is
+// replaced by a folder has no version.
+func goModules(data []byte) (map[string][]string, error) {
+	mod, err := modfile.Parse("go.mod", data, nil)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]string{}
+	for _, r := range mod.Require {
+		all[r.Mod.Path] = []string{r.Mod.Version}
+	}
+	for _, r := range mod.Replace {
+		if versions := all[r.Old.Path]; versions != nil && (r.Old.Version == "" || r.Old.Version == versions[0]) {
+			delete(all, r.Old.Path)
+			if r.New.Version != "" {
+				all[r.New.Path] = []string{r.New.Version}
+			}
+		}
+	}
+	// zombiezen and glebarez are made of this module: its version decides.
+	if all["modernc.org/sqlite"] != nil {
+		delete(all, "zombiezen.com/go/sqlite")
+		delete(all, "github.com/glebarez/go-sqlite")
+	}
+	return all, nil
+}
+
+func npmPackages(data []byte) (map[string][]string, error) {
+	var lock struct {
+		Packages, Dependencies map[string]struct{ Version string }
+	}
+	if err := json.Unmarshal(data, &lock); err != nil {
+		return nil, err
+	}
+	const name = "better-sqlite3"
+	versions := map[string]bool{}
+	for folder, p := range lock.Packages {
+		if folder == "node_modules/"+name || strings.HasSuffix(folder, "/node_modules/"+name) {
+			versions[p.Version] = true
+		}
+	}
+	if p, there := lock.Dependencies[name]; there {
+		versions[p.Version] = true
+	}
+	return map[string][]string{"npm:" + name: slices.Sorted(maps.Keys(versions))}, nil
+}
+
+// noteBugs judges libraries at the versions that a file pins.
+func noteBugs(file, text string, libraries map[string][]string, result *Result) {
+	for _, library := range slices.Sorted(maps.Keys(libraries)) {
+		for _, version := range libraries[library] {
+			b, known := advisories.Pinned(library, version)
+			if version == "" || !known && b.Engine == "" && len(advisories.Of(b)) == 0 {
+				continue
+			}
+			_, name, isPackage := strings.Cut(library, ":")
+			if !isPackage {
+				name = library
+			}
+			line := lineWith(text, name, strings.TrimPrefix(version, "v"))
+			if !known {
+				b.Engine, b.EngineVersion = "", ""
+			}
+			for _, bug := range advisories.Of(b) {
+				result.Findings = append(result.Findings, Finding{KnownBug.ID, KnownBug.Severity, file, line, 1,
+					fmt.Sprintf("%s %s has %s: %s", name, version, b.Name(bug), bug.Sentence()), bug.URL})
+			}
+			if b.Engine != "" && !b.Decided() || !known && library != "go.etcd.io/bbolt" {
+				result.NotJudged = append(result.NotJudged, Unjudged{file, line, 1, name, version, "known-bug", "which SQLite this version has is not known"})
+			}
+		}
+	}
+}
+
+// lineWith is the line that has both words, or else the first that has the first one, or 1.
+func lineWith(text, name, version string) int {
+	found, n := 1, 0
+	for line := range strings.Lines(text) {
+		n++
+		if !strings.Contains(line, name) {
+			continue
+		}
+		if strings.Contains(line, version) {
+			return n
+		}
+		if found == 1 {
+			found = n
+		}
+	}
+	return found
+}
