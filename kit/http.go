@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	free := <-s.handlers
 	defer func() { s.handlers <- free }()
-	rows, err := s.answer(free, int(position%s.p.length))
+	rows, err := s.answer(r.Context(), free, int(position%s.p.length))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -96,10 +97,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer runs the operation, again while the database is busy where the
 // operation says so.
-func (s *server) answer(h *room, position int) (int, error) {
+func (s *server) answer(ctx context.Context, h *room, position int) (int, error) {
 	do := func() (int, error) {
 		h.body.Begin()
-		return h.Answer(position, h.body.Row)
+		return h.Answer(ctx, position, h.body.Row)
 	}
 	rows, err := do()
 	if errors.Is(err, ErrBusy) && s.p.spec.RetryBusy {
@@ -161,9 +162,9 @@ type mixHandler struct {
 	parts []Handler
 }
 
-func (h *mixHandler) Answer(position int, visit func([]string, []any) error) (int, error) {
+func (h *mixHandler) Answer(ctx context.Context, position int, visit func([]string, []any) error) (int, error) {
 	part := h.mix.trace.Int(0, position)
-	return h.parts[part].Answer(int(h.mix.trace.Int(1, position)), visit)
+	return h.parts[part].Answer(ctx, int(h.mix.trace.Int(1, position)), visit)
 }
 
 func (h *mixHandler) Close() error {

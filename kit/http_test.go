@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ func (o *fakeOperation) Handler() (Handler, error) {
 	return fakeHandler{fakeClient{o}}, nil
 }
 
-func (h fakeHandler) Answer(position int, visit func([]string, []any) error) (int, error) {
+func (h fakeHandler) Answer(_ context.Context, position int, visit func([]string, []any) error) (int, error) {
 	for _, row := range h.answers {
 		if err := visit(h.op.Steps[0].Returns, row); err != nil {
 			return 0, err

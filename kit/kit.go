@@ -10,6 +10,7 @@
 package kit
 
 import (
+	"context"
 	"errors"
 
 	"assay/kit/column"
@@ -94,8 +95,9 @@ type Handler interface {
 	// Answer runs the operation at a position of the trace, visits the rows
 	// that each step returns, with their declared types, and returns the number
 	// of rows answered or changed. The visited slice is reused. An error that
-	// wraps ErrBusy may be retried.
-	Answer(position int, visit func(types []string, row []any) error) (rows int, err error)
+	// wraps ErrBusy may be retried. The driver gets the context of the request, as
+	// in a program: some drivers do more for one that can be cancelled.
+	Answer(ctx context.Context, position int, visit func(types []string, row []any) error) (rows int, err error)
 	Close() error
 }
 

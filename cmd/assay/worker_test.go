@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -389,11 +390,11 @@ type faultyHandler struct {
 	fault fault
 }
 
-func (h faultyHandler) Answer(position int, visit func([]string, []any) error) (int, error) {
+func (h faultyHandler) Answer(ctx context.Context, position int, visit func([]string, []any) error) (int, error) {
 	if h.fault.do != nil {
 		h.fault.do()
 	}
-	return h.Handler.Answer(position, func(types []string, row []any) error {
+	return h.Handler.Answer(ctx, position, func(types []string, row []any) error {
 		if h.fault.serve != nil {
 			if err := h.fault.serve(row); err != nil {
 				return err

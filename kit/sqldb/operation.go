@@ -299,7 +299,7 @@ func (c *client) bind(on handle, statements []*sql.Stmt) []preparedStep {
 	var steps []preparedStep
 	first := 0
 	for i, step := range c.o.spec.Steps {
-		steps = append(steps, preparedStep{Step: step, on: on, statement: statements[i], each: c.o.spec.Statement == wire.Each, trace: c.o.trace,
+		steps = append(steps, preparedStep{Step: step, ctx: context.Background(), on: on, statement: statements[i], each: c.o.spec.Statement == wire.Each, trace: c.o.trace,
 			first: first, args: make([]any, step.Args), dest: c.destinations[i]})
 		first += step.Args
 	}
@@ -319,6 +319,7 @@ func closeStatements(statements []*sql.Stmt) error {
 // preparedStep is one statement with the room for its arguments and rows.
 type preparedStep struct {
 	wire.Step
+	ctx       context.Context // of the request that is answered; otherwise one that nobody cancels
 	on        handle
 	statement *sql.Stmt // nil unless compiled once
 	each      bool      // compiled for each execution
@@ -337,7 +338,7 @@ func (p *preparedStep) run(position int, visit func([]any) error, phases *kit.Ph
 	}
 	statement := p.statement
 	if p.each {
-		if statement, err = p.on.PrepareContext(context.Background(), p.SQL); err != nil {
+		if statement, err = p.on.PrepareContext(p.ctx, p.SQL); err != nil {
 			return 0, err
 		}
 		phases.End(kit.PhasePrepare)
@@ -363,18 +364,18 @@ func (p *preparedStep) run(position int, visit func([]any) error, phases *kit.Ph
 
 func (p *preparedStep) query(statement *sql.Stmt) (*sql.Rows, error) {
 	if statement == nil {
-		return p.on.QueryContext(context.Background(), p.SQL, p.args...)
+		return p.on.QueryContext(p.ctx, p.SQL, p.args...)
 	}
-	return statement.QueryContext(context.Background(), p.args...)
+	return statement.QueryContext(p.ctx, p.args...)
 }
 
 func (p *preparedStep) exec(statement *sql.Stmt) (int, error) {
 	var result sql.Result
 	var err error
 	if statement == nil {
-		result, err = p.on.ExecContext(context.Background(), p.SQL, p.args...)
+		result, err = p.on.ExecContext(p.ctx, p.SQL, p.args...)
 	} else {
-		result, err = statement.ExecContext(context.Background(), p.args...)
+		result, err = statement.ExecContext(p.ctx, p.args...)
 	}
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"context"
 	"database/sql"
 
 	"assay/kit"
@@ -29,7 +30,8 @@ type reads struct {
 	steps []preparedStep
 }
 
-func (h reads) Answer(position int, visit func([]string, []any) error) (int, error) {
+func (h reads) Answer(ctx context.Context, position int, visit func([]string, []any) error) (int, error) {
+	under(ctx, h.steps)
 	rows, err := runAll(h.steps, position, nil, visit)
 	return rows, h.db.busy(err)
 }
@@ -40,11 +42,21 @@ func (reads) Close() error { return nil }
 // statements, too.
 type writes struct{ o *operation }
 
-func (h writes) Answer(position int, visit func([]string, []any) error) (int, error) {
+func (h writes) Answer(ctx context.Context, position int, visit func([]string, []any) error) (int, error) {
 	conn := kit.Take(&h.o.db.waits, h.o.db.writers)
-	rows, err := h.o.writes[conn].run(position, nil, visit)
+	u := h.o.writes[conn]
+	under(ctx, u.steps)
+	u.begin.ctx, u.commit.ctx = ctx, ctx
+	rows, err := u.run(position, nil, visit)
 	h.o.db.writers <- conn
 	return rows, h.o.db.busy(err)
+}
+
+// under has the steps run with the context of a request.
+func under(ctx context.Context, steps []preparedStep) {
+	for i := range steps {
+		steps[i].ctx = ctx
+	}
 }
 
 func (writes) Close() error { return nil }

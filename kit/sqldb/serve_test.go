@@ -1,8 +1,10 @@
 package sqldb
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -28,7 +30,7 @@ func handlersOf(t *testing.T, operation kit.Operation, n int) []kit.Handler {
 // answerOf is what a handler shows and returns.
 func answerOf(h kit.Handler, position int) string {
 	text := ""
-	rows, err := h.Answer(position, func(types []string, row []any) error {
+	rows, err := h.Answer(context.Background(), position, func(types []string, row []any) error {
 		text += fmt.Sprint(types, row)
 		return nil
 	})
@@ -66,6 +68,24 @@ func TestHandlersShareStatements(t *testing.T) {
 	want := []string{"2: SELECT ? [5]", "2: SELECT ? [6]", "1: INSERT ? [5]", "1: INSERT ? [6]"}
 	if did := f.did(); !slices.Equal(did, want) {
 		t.Errorf("did %q, want %q", did, want)
+	}
+}
+
+// The driver gets the context of the request: what is cancelled does not run.
+func TestContextOfTheRequest(t *testing.T) {
+	f := &fake{}
+	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, changes := range []bool{false, true} {
+		for _, policy := range []wire.Policy{wire.Once, wire.Never} {
+			operation, _ := prepareOn(t, f, db, wire.Operation{Name: "o", Changes: changes, Statement: policy,
+				Steps: []wire.Step{{SQL: "DO ?", Query: !changes, Args: 1, Rows: 1, Returns: []string{"int"}}}}, openTrace(t, 5, 6))
+			h := handlersOf(t, operation, 1)[0]
+			if _, err := h.Answer(gone, 0, func([]string, []any) error { return nil }); !errors.Is(err, context.Canceled) {
+				t.Errorf("changes %t, %s: got %v, want that the request was cancelled", changes, policy, err)
+			}
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (o *operation) newUnit(conn *sql.Conn) (*unit, error) {
 
 // command makes a statement of transactions ready, by the operation's policy.
 func (o *operation) command(u *unit, text string) (step preparedStep, err error) {
-	step = preparedStep{Step: wire.Step{SQL: text}, on: u.conn, each: o.spec.Statement == wire.Each}
+	step = preparedStep{Step: wire.Step{SQL: text}, ctx: context.Background(), on: u.conn, each: o.spec.Statement == wire.Each}
 	if o.spec.Statement.Keeps() {
 		if step.statement, err = u.conn.PrepareContext(context.Background(), text); err != nil {
 			return step, fmt.Errorf("%s: %w", text, err)

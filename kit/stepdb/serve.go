@@ -1,6 +1,7 @@
 package stepdb
 
 import (
+	"context"
 	"sync/atomic"
 
 	"assay/kit"
@@ -28,7 +29,7 @@ type handler struct {
 	show func(types []string, row []any) error
 }
 
-func (h *handler) Answer(position int, visit func(types []string, row []any) error) (int, error) {
+func (h *handler) Answer(_ context.Context, position int, visit func(types []string, row []any) error) (int, error) {
 	if h.client.visit == nil {
 		h.client.visit = func(step int, row []any) error { return h.show(h.steps[step].Returns, row) }
 	}

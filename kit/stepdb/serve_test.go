@@ -42,7 +42,7 @@ func TestHandlers(t *testing.T) {
 		waits, done := make(chan struct{}), make(chan string)
 		ask := func(h kit.Handler, meanwhile func()) string {
 			shown := ""
-			rows, err := h.Answer(1, func(types []string, row []any) error {
+			rows, err := h.Answer(t.Context(), 1, func(types []string, row []any) error {
 				meanwhile()
 				shown += fmt.Sprint(types, row)
 				return nil

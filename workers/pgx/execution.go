@@ -56,7 +56,7 @@ func (w *writer) do(conn *pgx.Conn, position int, phases *kit.Phases) (int, erro
 
 // command runs a statement of transactions by the operation's statement policy.
 func (w *writer) command(conn *pgx.Conn, sql, text string) error {
-	e := execution{Step: wire.Step{SQL: sql}, text: text, each: w.o.spec.Statement == wire.Each}
+	e := execution{Step: wire.Step{SQL: sql}, ctx: context.Background(), text: text, each: w.o.spec.Statement == wire.Each}
 	if _, err := e.run(conn, 0, nil, nil); err != nil {
 		return fmt.Errorf("%s: %w", sql, err)
 	}
@@ -73,8 +73,9 @@ func rollback(conn *pgx.Conn, cause error) error {
 // execution is one statement with the room for its arguments and rows.
 type execution struct {
 	wire.Step
-	text  string // what pgx is given: the SQL, or the name of the prepared statement
-	each  bool   // prepared for each execution
+	ctx   context.Context // of the request that is answered; otherwise one that nobody cancels
+	text  string          // what pgx is given: the SQL, or the name of the prepared statement
+	each  bool            // prepared for each execution
 	trace *column.File
 	first int // column of the first argument
 	args  []any
@@ -93,7 +94,7 @@ func (e *execution) run(conn *pgx.Conn, position int, visit func([]any) error, p
 	}
 	text := e.text
 	if e.each {
-		if _, err := conn.Prepare(context.Background(), inTurn, e.SQL); err != nil {
+		if _, err := conn.Prepare(e.ctx, inTurn, e.SQL); err != nil {
 			return 0, err
 		}
 		text = inTurn
@@ -106,11 +107,11 @@ func (e *execution) run(conn *pgx.Conn, position int, visit func([]any) error, p
 		}()
 	}
 	if !e.Query {
-		tag, err := conn.Exec(context.Background(), text, e.args...)
+		tag, err := conn.Exec(e.ctx, text, e.args...)
 		phases.End(kit.PhaseQuery)
 		return int(tag.RowsAffected()), err
 	}
-	rows, err := conn.Query(context.Background(), text, e.args...)
+	rows, err := conn.Query(e.ctx, text, e.args...)
 	if err != nil {
 		return 0, err
 	}

@@ -132,7 +132,7 @@ func (o *operation) Client() (kit.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := execution{Step: step, text: step.SQL, each: o.spec.Statement == wire.Each, trace: o.trace,
+		s := execution{Step: step, ctx: context.Background(), text: step.SQL, each: o.spec.Statement == wire.Each, trace: o.trace,
 			first: first, args: make([]any, step.Args), dest: dest}
 		if len(o.names) > 0 {
 			s.text = o.names[i]

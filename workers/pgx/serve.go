@@ -3,6 +3,7 @@ package main
 import (
 	"assay/kit"
 	"assay/kit/wire"
+	"context"
 )
 
 // handler answers requests, with a connection of the pool for each, or with one
@@ -31,8 +32,11 @@ func (o *operation) Handler() (kit.Handler, error) {
 	return h, nil
 }
 
-func (h *handler) Answer(position int, visit func(types []string, row []any) error) (int, error) {
+func (h *handler) Answer(ctx context.Context, position int, visit func(types []string, row []any) error) (int, error) {
 	h.show = visit
+	for i := range h.steps {
+		h.steps[i].ctx = ctx
+	}
 	return h.do(position)
 }
 
