@@ -22,6 +22,7 @@ import (
 	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/printable"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,6 +59,7 @@ const (
 )
 
 func main() {
+	wording.Program = wording.Called(os.Args[0])
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	ended := make(chan int, 1)
 	a := newApp(os.Stdout, os.Stderr)

@@ -131,13 +131,13 @@ func TestOwnCheck(t *testing.T) {
 // Each kind of damage that a killed process can leave is told by its name, and of a
 // loss how much it is.
 func TestKindsOfDamage(t *testing.T) {
-	want := map[string]Damage{"store-honest": Unharmed, "store-locked": Unopened, "store-changes": Inconsistent, "store-late": Lost, "store-frozen": Unwritable, "store-forgets": Unstable}
+	want := map[string]Damage{"store-honest": Unharmed, "store-locked": Unopened, "store-changes": Inconsistent, "store-late": LostLast, "store-frozen": Unwritable, "store-forgets": Unstable}
 	var tasks []Task
 	for name := range want {
 		tasks = append(tasks, Task{Driver: name, Program: storeProgram(t, name), Fault: assay.Kill, Seed: 1, States: 1, Settings: map[string]string{kv.Sync: "1"}})
 	}
 	for name, r := range do(t, tasks...) {
-		if r.Counts[want[name]] != 1 || r.States != 1 || r.Refuted() != want[name] || r.MaxLost > 2 || (r.MaxLost > 0) != (want[name] == Lost) {
+		if r.Counts[want[name]] != 1 || r.States != 1 || r.Refuted() != want[name] || r.MaxLost > 2 || (r.MaxLost > 0) != (want[name] == LostLast) {
 			t.Errorf("%s: got %v, up to %d lost; want %q; %+v", name, r.Counts, r.MaxLost, want[name], r.Worst)
 		}
 	}

@@ -326,7 +326,7 @@ func TestScreenColors(t *testing.T) {
 func TestNoCgoSentence(t *testing.T) {
 	for want, cost := range map[string]stat.Interval{
 		"Without cgo: a, 1.50x [1.20, 1.80] slower in these 2 tables, each once; not your mix.":                  {N: 2, Center: 1.5, Low: 1.2, High: 1.8},
-		"Without cgo: a, 2.00x [1.60, 2.50] faster in this table.":                   {N: 1, Center: 0.5, Low: 0.4, High: 0.625},
+		"Without cgo: a, 2.00x [1.60, 2.50] faster in this table.":                                               {N: 1, Center: 0.5, Low: 0.4, High: 0.625},
 		"Without cgo: a, 1.10x [0.950, 1.30] of its time in these 2 tables, each once; not your mix: undecided.": {N: 2, Center: 1.1, Low: 0.95, High: 1.3},
 	} {
 		if got := noCgoSentence(analysis.Alternative{Name: "a", Cost: cost}); got != want {
