@@ -67,7 +67,7 @@ type share struct {
 	before    int64 // clock when the last draw began
 	last      int64 // clock when it ended
 	lastRight int64 // units of it done and right
-	exit      int64 // clock after the client found nothing more to do
+	exit      int64 // clock when the client found nothing more to do; where it is alone, when its last draw ended
 	executed  int64
 	busy      int64
 	misses    int64
@@ -157,7 +157,9 @@ func (l *lap) client(c Client, s *share) {
 	for {
 		from := l.next.Add(l.batch) - l.batch
 		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.minUnits {
-			s.exit = clock() // not previous: others may have worked on since then
+			if s.exit = previous; len(l.clients) > 1 {
+				s.exit = clock() // others may have worked on since then
+			}
 			return
 		}
 		position := (l.first + from) % length

@@ -333,6 +333,20 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
+// A client that is alone ends with its last draw: what the system lets it wait for behind
+// that is in no figure.
+func TestOneClientEndsWithItsLastDraw(t *testing.T) {
+	f, _ := watched()
+	p := prepareFake(t, f, oneRow("a"), 1)
+	l, err := p.newLap(wire.Measure{Operations: 50})
+	must(t, err)
+	shares := make([]share, 1)
+	l.run(shares)
+	if s := shares[0]; s.exit != s.last || s.executed != 50 {
+		t.Errorf("it ended at %d after %d operations, want %d, when its last one of 50 ended", s.exit, s.executed, s.last)
+	}
+}
+
 // TestFirstWords: the first client's first error and miss are told.
 func TestFirstWords(t *testing.T) {
 	l := &lap{p: &prepared{unit: 1}}

@@ -12,11 +12,17 @@ import (
 	"assay/internal/build"
 )
 
-// TestContributingAddsADriver does what CONTRIBUTING.md says for a new driver,
-// as it is written, in a copy of the checkout: write the worker, make its module,
-// then refresh, test, build, check and run. The driver is one that is at hand.
-func TestContributingAddsADriver(t *testing.T) {
+// TestContributing does what CONTRIBUTING.md says, as it is written, in a copy of the
+// checkout that is built once.
+func TestContributing(t *testing.T) {
 	c := newCopy(t)
+	t.Run("driver", func(t *testing.T) { addDriver(t, checkoutCopy{t, c.dir}) })
+	t.Run("script", func(t *testing.T) { addScripts(t, checkoutCopy{t, c.dir}) })
+}
+
+// addDriver writes the worker of a new driver, makes its module, then refreshes, tests,
+// checks and runs it. The driver is one that is at hand.
+func addDriver(t *testing.T, c checkoutCopy) {
 	section := c.section("## Add a driver")
 	blocks := commandBlocks.FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {
@@ -45,11 +51,10 @@ func TestContributingAddsADriver(t *testing.T) {
 
 var commandBlocks = regexp.MustCompile("(?ms)^ *```text\n(.*?)^ *```")
 
-// TestContributingAddsAScript does what CONTRIBUTING.md says for a driver in Python
-// or Node.js: write a worker, which passes its tests, change the driver, check again,
-// and run it beside mattn. In Python the other driver needs no package.
-func TestContributingAddsAScript(t *testing.T) {
-	c := newCopy(t)
+// addScripts writes a worker in Python and one in Node.js, which pass their tests, changes
+// the driver, checks again, and runs it beside mattn. In Python the other driver needs no
+// package. The copy is built.
+func addScripts(t *testing.T, c checkoutCopy) {
 	blocks := commandBlocks.FindAllStringSubmatch(c.section("## Add a driver in Python or Node.js"), -1)
 	if len(blocks) != 4 {
 		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want four: write it, lock its packages in Python and in Node.js, try it", len(blocks))
@@ -67,7 +72,7 @@ func TestContributingAddsAScript(t *testing.T) {
 	} {
 		t.Run(language, func(t *testing.T) {
 			name := "fresh-" + language
-			filled := strings.NewReplacer("--language python", "--language "+language, "NAME", name)
+			filled := strings.NewReplacer("make build\n", "", "--language python", "--language "+language, "NAME", name)
 			c := checkoutCopy{t, c.dir}
 			if out, err := c.try(".", filled.Replace(blocks[0][1])); err != nil && (strings.Contains(out, "is not installed") || strings.Contains(out, build.ErrUnreachable.Error())) {
 				t.Skip("nothing can be installed: ", out)

@@ -124,7 +124,7 @@ static void *client(void *argument) {
 	for (;;) {
 		int64_t from = atomic_fetch_add(&l->next, l->batch);
 		if (from >= l->units || from >= INT64_MAX / 2 || (previous >= l->deadline && from >= l->least)) {
-			s->left = clock_now(); // not previous: others may have worked on since then
+			s->left = l->client_count > 1 ? clock_now() : previous; // others may have worked on since then
 			return NULL;
 		}
 		int64_t position = (l->first + from) % op->length;

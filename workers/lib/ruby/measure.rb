@@ -56,7 +56,7 @@ class Lap
       share.before, share.last, share.right = previous, now, right
       previous = now
     end
-    share.exit = clock
+    share.exit = @operation.clients.one? ? previous : clock # others may have worked on since then
     share
   end
 
