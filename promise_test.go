@@ -6,7 +6,7 @@ import (
 	"assay"
 )
 
-func TestUnequal(t *testing.T) {
+func TestPromises(t *testing.T) {
 	settings := func(pairs ...string) (all []assay.Setting) {
 		for i := 0; i < len(pairs); i += 2 {
 			all = append(all, assay.Setting{Name: pairs[i], Effective: pairs[i+1]})
@@ -16,26 +16,23 @@ func TestUnequal(t *testing.T) {
 	full := assay.Promise{Durability: assay.Power, Settings: settings("synchronous", "2", "journal_mode", "wal")}
 	for name, c := range map[string]struct {
 		a, b    assay.Promise
+		unequal bool
 		setting string
 		have    [2]string
-		unequal bool
 	}{
-		"the same":            {full, full, "", [2]string{}, false},
-		"unknown classes":     {assay.Promise{Settings: settings("synchronous", "2")}, assay.Promise{Settings: settings("synchronous", "1")}, "synchronous", [2]string{"2", "1"}, true},
-		"a setting":           {full, assay.Promise{Durability: assay.Power, Settings: settings("synchronous", "2", "journal_mode", "delete")}, "journal_mode", [2]string{"wal", "delete"}, true},
-		"a class":             {full, assay.Promise{Durability: assay.Consistent}, "", [2]string{"power", "consistent"}, true},
-		"what one cannot say": {full, assay.Promise{Durability: assay.Power}, "", [2]string{}, false},
+		"the same":            {full, full, false, "", [2]string{}},
+		"unknown classes":     {assay.Promise{Settings: settings("synchronous", "2")}, assay.Promise{Settings: settings("synchronous", "1")}, false, "synchronous", [2]string{"2", "1"}},
+		"a setting":           {full, assay.Promise{Durability: assay.Power, Settings: settings("synchronous", "2", "journal_mode", "delete")}, false, "journal_mode", [2]string{"wal", "delete"}},
+		"a class":             {full, assay.Promise{Durability: assay.Consistent}, true, "", [2]string{}},
+		"what one cannot say": {full, assay.Promise{Durability: assay.Power}, false, "", [2]string{}},
 		"connections that differ": {full, assay.Promise{Durability: assay.Power, Settings: settings("synchronous", "2", "synchronous", "0")},
-			"synchronous", [2]string{"2", "0/2"}, true},
+			false, "synchronous", [2]string{"2", "0/2"}},
 		"two in memory": {assay.Promise{Durability: assay.None, Settings: settings("memory", "1", "journal_mode", "memory")},
-			assay.Promise{Durability: assay.None, Settings: settings("memory", "1", "journal_mode", "off")}, "", [2]string{}, false},
+			assay.Promise{Durability: assay.None, Settings: settings("memory", "1", "journal_mode", "off")}, false, "", [2]string{}},
 	} {
-		setting, have, unequal := c.a.Unequal(c.b)
-		if !unequal {
-			have = [2]string{}
-		}
-		if setting != c.setting || have != c.have || unequal != c.unequal {
-			t.Errorf("%s: got %q, %q, %t; want %q, %q, %t", name, setting, have, unequal, c.setting, c.have, c.unequal)
+		setting, have := c.a.Synced(c.b)
+		if unequal := c.a.Unequal(c.b); setting != c.setting || have != c.have || unequal != c.unequal {
+			t.Errorf("%s: got %t, %q, %q; want %t, %q, %q", name, unequal, setting, have, c.unequal, c.setting, c.have)
 		}
 	}
 }

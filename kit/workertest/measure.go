@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"assay/kit/column"
@@ -106,10 +107,10 @@ func delaysCounted(b *bench) {
 	b.prepareOne(1)
 	b.block("one", 10)
 	before, known := process.Waited(b.worker.PID())
-	done := make(chan struct{})
-	defer close(done)
+	var done atomic.Bool
+	defer done.Store(true)
 	for range 2 * runtime.NumCPU() {
-		go spin(done)
+		go spin(&done)
 	}
 	claimed, told := time.Duration(0), false
 	for range 3 {
@@ -126,13 +127,8 @@ func delaysCounted(b *bench) {
 	}
 }
 
-func spin(done chan struct{}) {
-	for {
-		select {
-		case <-done:
-			return
-		default:
-		}
+func spin(done *atomic.Bool) {
+	for !done.Load() {
 	}
 }
 

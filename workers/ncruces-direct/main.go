@@ -10,7 +10,8 @@ import (
 	"assay/kit/stepdb"
 
 	"github.com/ncruces/go-sqlite3"
-	_ "github.com/ncruces/go-sqlite3/embed" // SQLite itself, in versions that run WebAssembly
+	//lint:ignore SA1019 versions that run WebAssembly have SQLite itself in it
+	_ "github.com/ncruces/go-sqlite3/embed"
 	_ "github.com/ncruces/go-sqlite3/vfs/memdb"
 )
 
