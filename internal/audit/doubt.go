@@ -45,7 +45,8 @@ func (e *Evidence) doubt(a, b *analysis.Row) {
 // failedRequests says how many requests of a row failed: its figures are of the others.
 func failedRequests(share float64) analysis.Warning {
 	return analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Code: "failed-requests",
-		Evidence: fmt.Sprintf("%.2g %% of the requests failed, and the figures are of the others", 100*share)}}}
+		Evidence: fmt.Sprintf("%.2g %% of the requests failed, and the figures are of the others", 100*share),
+		Advice:   "look at the rate, and whether it matters to the claim"}}}
 }
 
 // String is the doubt in one line.
