@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 	"assay/kit/column"
 )
 
@@ -70,7 +71,7 @@ func (g *generator) continueColumns(ctx context.Context, conn *sql.Conn) error {
 			continue
 		}
 		var greatest int64
-		query := fmt.Sprintf("SELECT CAST(coalesce(max(%s), 0) AS INTEGER) FROM %s", quote(c.Column), quote(c.Table))
+		query := fmt.Sprintf("SELECT CAST(coalesce(max(%s), 0) AS INTEGER) FROM %s", sqltext.Quote(c.Column), sqltext.Quote(c.Table))
 		if err := conn.QueryRowContext(ctx, query).Scan(&greatest); err != nil {
 			return fmt.Errorf("continue %s.%s: %w", c.Table, c.Column, err)
 		}
@@ -260,7 +261,7 @@ func (e *existing) query(selected []string) string {
 	for i, name := range e.columns {
 		conditions[i] = e.name(name) + " IS NOT NULL"
 	}
-	from := quote(e.table)
+	from := sqltext.Quote(e.table)
 	if e.source != "" {
 		from = "(" + e.source + "\n) AS " + from
 	}
@@ -269,4 +270,6 @@ func (e *existing) query(selected []string) string {
 
 // name is a column with its table: an unknown name that stands alone in quotes
 // is a text to SQLite.
-func (e *existing) name(column string) string { return quote(e.table) + "." + quote(column) }
+func (e *existing) name(column string) string {
+	return sqltext.Quote(e.table) + "." + sqltext.Quote(column)
+}

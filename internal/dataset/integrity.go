@@ -10,6 +10,7 @@ import (
 	driver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"assay/internal/plan/sqltext"
 	"assay/kit/sqlrows"
 )
 
@@ -105,7 +106,7 @@ func lacks(ctx context.Context, db Reader, table string, err error) string {
 	if why := Refusal(err); why != "" {
 		return why
 	}
-	name := `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
+	name := sqltext.Quote(table)
 	if _, err := firstColumn(ctx, db, "SELECT 1 FROM "+name+" WHERE "+name+" MATCH 'a'"); NeedsApplication(err) && Refusal(err) != "" {
 		return Refusal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 )
 
 const (
@@ -186,14 +187,12 @@ func (c Cache) report(table assay.Table, from, loaded int) {
 func insertSQL(table assay.Table, rows int) string {
 	names := make([]string, len(table.Columns))
 	for i, c := range table.Columns {
-		names[i] = quote(c.Name)
+		names[i] = sqltext.Quote(c.Name)
 	}
 	row := "(" + strings.Repeat("?,", len(names)-1) + "?)"
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", quote(table.Name), strings.Join(names, ","),
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", sqltext.Quote(table.Name), strings.Join(names, ","),
 		strings.Repeat(row+",", rows-1)+row)
 }
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // fileSettings are the settings that live in the file, with the ways to write
 // their values and the value as Header has it.

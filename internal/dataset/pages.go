@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"assay/internal/plan/sqltext"
 	"assay/kit/sqlrows"
 )
 
@@ -26,10 +27,10 @@ func (d *Data) Pages(ctx context.Context) (queries []string, err error) {
 		return nil, fmt.Errorf("list the tables of %s: %w", d.Path, err)
 	}
 	for _, row := range all {
-		query := "SELECT count(*) FROM " + quote(row[2]) + " NOT INDEXED"
+		query := "SELECT count(*) FROM " + sqltext.Quote(row[2]) + " NOT INDEXED"
 		if row[0] == "index" {
 			// Not count(*): SQLite answers that by the smallest index, whatever is said here.
-			query = "SELECT count(1) FROM " + quote(row[2]) + " INDEXED BY " + quote(row[1])
+			query = "SELECT count(1) FROM " + sqltext.Quote(row[2]) + " INDEXED BY " + sqltext.Quote(row[1])
 		}
 		if _, err := conn.ExecContext(ctx, "EXPLAIN "+query); err == nil {
 			queries = append(queries, query)

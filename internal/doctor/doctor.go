@@ -17,6 +17,7 @@ import (
 
 	"assay/internal/dataset"
 	"assay/internal/file"
+	"assay/internal/plan/sqltext"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
 )
@@ -207,7 +208,7 @@ func (p *patient) integrity(ctx context.Context) (bool, error) {
 	}
 	for _, u := range found.Unchecked {
 		p.add(NotChecked, "the structure of "+u.Table+" was not checked in full: it needs what only the application has", u.Why,
-			"PRAGMA integrity_check("+quote(u.Table)+") in the application")
+			"PRAGMA integrity_check("+sqltext.Quote(u.Table)+") in the application")
 	}
 	return true, nil
 }

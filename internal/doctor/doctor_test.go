@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"assay/internal/dataset"
+	"assay/internal/plan/sqltext"
 	"assay/kit/sqlite"
 )
 
@@ -413,7 +414,7 @@ func TestSplit(t *testing.T) {
 // gives them to SQLite as they are, and to nobody else.
 func TestFixOfHostileNames(t *testing.T) {
 	const name = "x'; touch pwned; \"$(touch pwned)`touch pwned`"
-	path := database(t, slices.Concat(healthy, []string{"CREATE INDEX " + quote(name) + " ON post(author)", "ANALYZE"})...)
+	path := database(t, slices.Concat(healthy, []string{"CREATE INDEX " + sqltext.Quote(name) + " ON post(author)", "ANALYZE"})...)
 	found := examine(t, path, func(o *Options) { o.Queries = nil })
 	if len(found) != 1 || found[0].Problem != "duplicate-index" {
 		t.Fatalf("got %+v, want one duplicate index", found)
@@ -421,7 +422,7 @@ func TestFixOfHostileNames(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "sh", "-c", "sqlite3() { printf '%s\\n' \"$@\"; }; "+found[0].Fix)
 	command.Dir = t.TempDir()
 	out, err := command.CombinedOutput()
-	if want := path + "\nDROP INDEX " + quote(name) + "\n"; err != nil || string(out) != want {
+	if want := path + "\nDROP INDEX " + sqltext.Quote(name) + "\n"; err != nil || string(out) != want {
 		t.Errorf("got %q, %v; want %q", out, err, want)
 	}
 	if left, err := os.ReadDir(command.Dir); err != nil || len(left) > 0 {

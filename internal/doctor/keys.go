@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/dataset"
+	"assay/internal/plan/sqltext"
 )
 
 func (p *patient) hasForeignKeys(ctx context.Context) (bool, error) {
@@ -32,7 +33,7 @@ func (p *patient) foreignKeys(ctx context.Context) error {
 			}
 			p.add("foreign-key-index", "deleting or changing a row of "+key.parent+" reads all of "+t.name,
 				fmt.Sprintf("%s has %d rows and no index that begins with %s", t.name, t.rows, strings.Join(key.columns, ", ")),
-				p.sqlite3(fmt.Sprintf("CREATE INDEX %s ON %s(%s)", quote(t.name+"_"+strings.Join(key.columns, "_")), quote(t.name), quoteAll(key.columns))))
+				p.sqlite3(fmt.Sprintf("CREATE INDEX %s ON %s(%s)", sqltext.Quote(t.name+"_"+strings.Join(key.columns, "_")), sqltext.Quote(t.name), quoteAll(key.columns))))
 		}
 	}
 	return nil
@@ -66,7 +67,7 @@ func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) er
 		}
 		p.add("foreign-key-violations", "rows refer to rows that are not there",
 			fmt.Sprintf("PRAGMA foreign_key_check: %s rows of %s without a row of %s", row[1], t.name, row[0]),
-			p.sqlite3("PRAGMA foreign_key_check("+quote(t.name)+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
+			p.sqlite3("PRAGMA foreign_key_check("+sqltext.Quote(t.name)+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (p *patient) keysOf(ctx context.Context, t table) ([]foreignKey, error) {
 func quoteAll(names []string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, quote(name))
+		all = append(all, sqltext.Quote(name))
 	}
 	return strings.Join(all, ", ")
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/internal/plan/sqltext"
 )
 
 // manyRows is where the right index begins to matter.
 const manyRows = 1000
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // schema reads tables and indexes.
 func (p *patient) schema(ctx context.Context) error {
@@ -22,7 +22,7 @@ func (p *patient) schema(ctx context.Context) error {
 	}
 	for _, row := range names {
 		t := table{name: row[0]}
-		if t.rows, err = p.number(ctx, "SELECT count(*) FROM "+quote(t.name)); err == nil {
+		if t.rows, err = p.number(ctx, "SELECT count(*) FROM "+sqltext.Quote(t.name)); err == nil {
 			t.indexes, err = p.indexes(ctx, t.name)
 		}
 		if err == nil {
@@ -90,9 +90,9 @@ func (p *patient) table(name string) (table, bool) {
 func (t table) findBy(ctx context.Context, p *patient, columns []string) (string, error) {
 	var where []string
 	for _, c := range columns {
-		where = append(where, quote(c)+" = ?")
+		where = append(where, sqltext.Quote(c)+" = ?")
 	}
-	return p.plan(ctx, "SELECT 1 FROM "+quote(t.name)+" WHERE "+strings.Join(where, " AND "))
+	return p.plan(ctx, "SELECT 1 FROM "+sqltext.Quote(t.name)+" WHERE "+strings.Join(where, " AND "))
 }
 
 // indexedBy reports whether rows are found by columns without a scan.
@@ -153,7 +153,7 @@ func (p *patient) duplicates(context.Context) error {
 					t.indexes[i].spare = true
 					p.add("duplicate-index", "each write keeps an index that another one makes superfluous",
 						fmt.Sprintf("%s(%s) is the beginning of %s(%s) on %s", x.name, short(x.columns), y.name, short(y.columns), t.name),
-						p.sqlite3("DROP INDEX "+quote(x.name)))
+						p.sqlite3("DROP INDEX "+sqltext.Quote(x.name)))
 					break
 				}
 			}
@@ -239,7 +239,7 @@ func (p *patient) unused(ctx context.Context, used []string) error {
 			if x.made && !x.unique && !x.spare && !inUse(x) && !slices.ContainsFunc(t.indexes, successor) {
 				p.add("unused-index", "each write keeps an index that none of the given queries uses, as SQLite "+p.version+" plans them",
 					fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
-					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+quote(x.name)))
+					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+sqltext.Quote(x.name)))
 			}
 		}
 	}

@@ -82,7 +82,7 @@ const sampledRows = 1000
 func (s *schema) path(ctx context.Context, c *column, like *loggedArgument, used []string) (string, error) {
 	members, err := texts(ctx, s.db, fmt.Sprintf(`SELECT e.key, e.type, CAST(avg(length(e.value)) AS INT)
 		FROM (SELECT %s AS v FROM %s LIMIT %d) AS r, json_each(CASE WHEN json_valid(r.v) AND json_type(r.v) = 'object' THEN r.v END) AS e
-		WHERE e.type NOT IN ('null', 'array', 'object') GROUP BY 1, 2 ORDER BY count(*) DESC, 1`, c.sql(), quote(c.table.name), sampledRows))
+		WHERE e.type NOT IN ('null', 'array', 'object') GROUP BY 1, 2 ORDER BY count(*) DESC, 1`, c.sql(), sqltext.Quote(c.table.name), sampledRows))
 	if err != nil {
 		return "", ctx.Err() // the column has no JSON that can be read
 	}
@@ -126,7 +126,7 @@ func (g *guesser) jsonValue(ctx context.Context, argument int, c *column) (yaml,
 	path := g.tokens[at-2].Text
 	rows, err := texts(ctx, g.schema.db, fmt.Sprintf(`SELECT typeof(x), CAST(avg(length(x)) AS INT), min(x), max(x) FROM
 		(SELECT CASE WHEN json_valid(%[1]s) THEN json_extract(%[1]s, %[2]s) END AS x FROM %[3]s LIMIT %[4]d) WHERE x IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT 1`,
-		c.sql(), path, quote(c.table.name), sampledRows))
+		c.sql(), path, sqltext.Quote(c.table.name), sampledRows))
 	if err != nil || len(rows) == 0 {
 		return "", "", ctx.Err()
 	}

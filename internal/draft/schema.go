@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/dataset"
 	"assay/internal/plan/sqltext"
+
 	"assay/kit/sqlrows"
 )
 
@@ -252,14 +253,14 @@ func (c *column) alone() bool {
 func (c *column) String() string {
 	table := c.table.name
 	if strings.ContainsAny(table, `."`) {
-		table = quote(table) // else the name would end at its dot
+		table = sqltext.Quote(table) // else the name would end at its dot
 	}
 	return table + "." + c.name
 }
 
 // sql is the column in quotes, with its table: an unknown name that stands alone
 // in quotes is a text to SQLite.
-func (c *column) sql() string { return quote(c.table.name) + "." + quote(c.name) }
+func (c *column) sql() string { return sqltext.Quote(c.table.name) + "." + sqltext.Quote(c.name) }
 
 // affinity is the storage class that the declared type prefers, by SQLite's
 // rules; a numeric column mostly holds whole numbers.
@@ -287,7 +288,7 @@ func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
 	}
 	query := fmt.Sprintf(`SELECT count(*), count(%[1]s), count(DISTINCT %[1]s), min(typeof(%[1]s)) FILTER (WHERE %[1]s IS NOT NULL),
 		max(typeof(%[1]s)) FILTER (WHERE %[1]s IS NOT NULL), min(%[1]s), max(%[1]s),
-		CAST(coalesce(round(avg(length(%[1]s))), 0) AS INT) FROM %[2]s`, c.sql(), quote(c.table.name))
+		CAST(coalesce(round(avg(length(%[1]s))), 0) AS INT) FROM %[2]s`, c.sql(), sqltext.Quote(c.table.name))
 	var f stats
 	var first, last sql.NullString
 	err := s.db.QueryRowContext(ctx, query).Scan(&f.rows, &f.values, &f.distinct, &first, &last, &f.low, &f.high, &f.average)
@@ -304,7 +305,7 @@ func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
 	}
 	if high, whole := f.high.(int64); whole && high > farthest {
 		if err := s.db.QueryRowContext(ctx, fmt.Sprintf(`WITH known(a) AS (SELECT %[3]d UNION ALL SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN %[3]d AND %[4]d AND typeof(%[1]s) = 'integer')
-			SELECT a FROM (SELECT a, lead(a, 1, %[4]d) OVER (ORDER BY a) AS b FROM known) ORDER BY b - a DESC LIMIT 1`, c.sql(), quote(c.table.name), -farthest, farthest)).Scan(&f.free); err != nil {
+			SELECT a FROM (SELECT a, lead(a, 1, %[4]d) OVER (ORDER BY a) AS b FROM known) ORDER BY b - a DESC LIMIT 1`, c.sql(), sqltext.Quote(c.table.name), -farthest, farthest)).Scan(&f.free); err != nil {
 			return nil, fmt.Errorf("look for free values of %s: %w", c, err)
 		}
 	}
@@ -331,7 +332,7 @@ func (f *stats) bounds() (low, high int64, ok bool) {
 }
 
 func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err error) {
-	query := fmt.Sprintf("SELECT +%[1]s FROM %[2]s WHERE %[1]s IS NOT NULL ORDER BY %[1]s LIMIT 1 OFFSET ?", c.sql(), quote(c.table.name))
+	query := fmt.Sprintf("SELECT +%[1]s FROM %[2]s WHERE %[1]s IS NOT NULL ORDER BY %[1]s LIMIT 1 OFFSET ?", c.sql(), sqltext.Quote(c.table.name))
 	if err := s.db.QueryRowContext(ctx, query, place).Scan(&value); err != nil {
 		return nil, fmt.Errorf("look at a value of %s: %w", c, err)
 	}
@@ -348,5 +349,3 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([][]stri
 	}
 	return sqlrows.Texts(rows)
 }
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -53,7 +53,7 @@ func (o *statement) scans(ctx context.Context, s *schema) error {
 		if t == nil || t.view != "" || !whole {
 			continue
 		}
-		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+quote(t.name))
+		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+sqltext.Quote(t.name))
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func plain(name string) string {
 	if plainName.MatchString(name) && !slices.ContainsFunc(reserved, func(word string) bool { return strings.EqualFold(word, name) }) {
 		return name
 	}
-	return quote(name)
+	return sqltext.Quote(name)
 }
 
 var (

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"assay/internal/plan/sqltext"
 )
 
 const (
@@ -47,7 +49,7 @@ func (g *guesser) matches(ctx context.Context, i int, u use) (yaml, note string,
 // words are some words of a column's texts, as often as the texts have them.
 func (s *schema) words(ctx context.Context, c *column, values int64) ([]string, error) {
 	rows, err := texts(ctx, s.db, fmt.Sprintf("SELECT %s FROM %s WHERE rowid %% %d = 0 LIMIT %d",
-		c.sql(), quote(c.table.name), 1+values/wordRows, wordRows))
+		c.sql(), sqltext.Quote(c.table.name), 1+values/wordRows, wordRows))
 	if err != nil {
 		return nil, ctx.Err() // a module may keep no texts, and no row ids
 	}

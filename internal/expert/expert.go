@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/plan/sqltext"
 	"assay/kit/sqlite"
 )
 
@@ -128,16 +129,14 @@ func (i Index) Name() string {
 func (i Index) SQL() string {
 	var columns []string
 	for _, c := range i.Columns {
-		text := quote(c.Name)
+		text := sqltext.Quote(c.Name)
 		if c.Collation != "" {
-			text += " COLLATE " + quote(c.Collation)
+			text += " COLLATE " + sqltext.Quote(c.Collation)
 		}
 		if c.Descending {
 			text += " DESC"
 		}
 		columns = append(columns, text)
 	}
-	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quote(i.Name()), quote(i.Table), strings.Join(columns, ", "))
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", sqltext.Quote(i.Name()), sqltext.Quote(i.Table), strings.Join(columns, ", "))
 }
-
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -5,19 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"assay"
+	"assay/internal/dataset"
 )
-
-// another is what SQL says that answers otherwise each time, or on another
-// connection: the clock, chance, what the connection did before, the version.
-var another = regexp.MustCompile(`(?i)\bcurrent_(timestamp|time|date)\b|` +
-	`\b(random|randomblob|last_insert_rowid|changes|total_changes|sqlite_version|sqlite_source_id|` +
-	`date|time|datetime|julianday|unixepoch|strftime|timediff)\s*\(`)
-
-// varies reports whether SQL may do something else when it is run again.
-func varies(text string) bool { return another.MatchString(text) }
 
 // repeats says why an operation may do something else with another driver, or at
 // another time, though each is right: then nothing follows from playing it here.
@@ -30,14 +21,14 @@ func repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 	}
 	for _, o := range all {
 		for _, step := range o.Steps {
-			if varies(step.SQL) {
+			if dataset.TextVaries(step.SQL) {
 				return fmt.Errorf("operation %q does something else each time: %s", o.Name, step.SQL)
 			}
 		}
 	}
 	var trigger error
 	err := query(ctx, conn, "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'", func(row []any) {
-		if text := fmt.Sprint(row[1]); varies(text) {
+		if text := fmt.Sprint(row[1]); dataset.TextVaries(text) {
 			trigger = fmt.Errorf("trigger %v does something else each time: %s", row[0], text)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/plan/sqltext"
 )
 
 // table is one that an operation may change.
@@ -69,18 +70,16 @@ func (t *table) inserted() (names []string) {
 }
 
 // volatile reports whether a column's default is another one each time.
-func (t *table) volatile(column int) bool { return varies(t.initial[column]) }
+func (t *table) volatile(column int) bool { return dataset.TextVaries(t.initial[column]) }
 
 // rowid is the key of a table without one. Only SQLite has it.
 const rowid = "rowid"
-
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // list is the columns with something before each.
 func (t *table) list(before string) string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		names[i] = before + quoted(c)
+		names[i] = before + sqltext.Quote(c)
 	}
 	return strings.Join(names, ", ")
 }
@@ -89,7 +88,7 @@ func (t *table) list(before string) string {
 func (t *table) same(a, b string) string {
 	var all []string
 	for _, i := range t.key {
-		all = append(all, a+quoted(t.columns[i])+" IS "+b+quoted(t.columns[i]))
+		all = append(all, a+sqltext.Quote(t.columns[i])+" IS "+b+sqltext.Quote(t.columns[i]))
 	}
 	return strings.Join(all, " AND ")
 }
@@ -106,9 +105,9 @@ func (t *table) watch(ctx context.Context, conn *sql.Conn) error {
 	into := "INSERT INTO " + t.log + " SELECT "
 	for _, text := range []string{
 		"CREATE TEMP TABLE " + t.log + " (assay_kind, " + t.list("") + ")",
-		"CREATE TEMP TRIGGER " + t.log + "_i AFTER INSERT ON main." + quoted(t.name) + " BEGIN " + into + "'" + wasPut + "', " + t.list("new.") + "; END",
-		"CREATE TEMP TRIGGER " + t.log + "_d AFTER DELETE ON main." + quoted(t.name) + " BEGIN " + into + "'" + gone + "', " + t.list("old.") + "; END",
-		"CREATE TEMP TRIGGER " + t.log + "_u AFTER UPDATE ON main." + quoted(t.name) + " BEGIN " +
+		"CREATE TEMP TRIGGER " + t.log + "_i AFTER INSERT ON main." + sqltext.Quote(t.name) + " BEGIN " + into + "'" + wasPut + "', " + t.list("new.") + "; END",
+		"CREATE TEMP TRIGGER " + t.log + "_d AFTER DELETE ON main." + sqltext.Quote(t.name) + " BEGIN " + into + "'" + gone + "', " + t.list("old.") + "; END",
+		"CREATE TEMP TRIGGER " + t.log + "_u AFTER UPDATE ON main." + sqltext.Quote(t.name) + " BEGIN " +
 			into + "CASE WHEN " + t.same("old.", "new.") + " THEN '" + wasThere + "' ELSE '" + gone + "' END, " + t.list("old.") + "; " +
 			into + "'" + wasPut + "', " + t.list("new.") + "; END",
 	} {
@@ -161,7 +160,7 @@ func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, now phase) er
 		_, err = conn.ExecContext(ctx, "DELETE FROM "+t.log)
 	}
 	if err == nil {
-		err = conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+quoted(t.name)).Scan(&p.rows)
+		err = conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+sqltext.Quote(t.name)).Scan(&p.rows)
 	}
 	return err
 }
@@ -198,9 +197,9 @@ func (d *deeds) write(values, was []any) {
 func (p *play) end(ctx context.Context, conn *sql.Conn, t *table) error {
 	where := make([]string, len(t.key))
 	for i, c := range t.key {
-		where[i] = quoted(t.columns[c]) + " IS ?"
+		where[i] = sqltext.Quote(t.columns[c]) + " IS ?"
 	}
-	stmt, err := conn.PrepareContext(ctx, "SELECT "+t.list("+")+" FROM main."+quoted(t.name)+" WHERE "+strings.Join(where, " AND "))
+	stmt, err := conn.PrepareContext(ctx, "SELECT "+t.list("+")+" FROM main."+sqltext.Quote(t.name)+" WHERE "+strings.Join(where, " AND "))
 	if err != nil {
 		return err
 	}
@@ -308,7 +307,7 @@ func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play)
 	r.untouched[t] = [][]any{}
 	stride := max(1, (p.rows+sampledUntouched-1)/sampledUntouched)
 	text := fmt.Sprintf("SELECT %s FROM (SELECT %s, row_number() OVER () AS assay_number FROM main.%s) WHERE assay_number %% %d = %d",
-		t.list("+"), t.list(""), quoted(t.name), stride, r.random.Int64N(stride))
+		t.list("+"), t.list(""), sqltext.Quote(t.name), stride, r.random.Int64N(stride))
 	return query(ctx, conn, text, func(row []any) { r.untouched[t] = append(r.untouched[t], slices.Clone(row)) })
 }
 
@@ -319,7 +318,7 @@ func (r *replays) typesOf(ctx context.Context, t *table) []assay.Type {
 		if t.volatile(i) || r.Engine == PostgreSQL && !t.sameElsewhere(i) {
 			continue
 		}
-		found, err := r.Data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)
+		found, err := r.Data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", sqltext.Quote(c), sqltext.Quote(t.name)), nil)
 		if err != nil {
 			continue // nothing tells the type: it is not looked at
 		}

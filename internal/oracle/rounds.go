@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/internal/dataset"
+	"assay/internal/plan/sqltext"
 	"assay/kit/column"
 )
 
@@ -127,7 +128,7 @@ func (b *behind) watch(ctx context.Context, conn *sql.Conn) (watched []*table, e
 func (t *table) touched(ctx context.Context, conn *sql.Conn) (rows []string, err error) {
 	var keys []string
 	for _, c := range t.key {
-		keys = append(keys, quoted(t.columns[c]))
+		keys = append(keys, sqltext.Quote(t.columns[c]))
 	}
 	err = query(ctx, conn, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+t.log, func(row []any) {
 		rows = append(rows, t.name+" "+textOf(row...))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 	"assay/kit/column"
 )
 
@@ -91,7 +92,7 @@ func (l *rowLooks) counted() bool {
 }
 
 func (l *rowLooks) count() (c Count, err error) {
-	c.Query = assay.Query{SQL: "SELECT count(*) FROM " + quoted(l.table.name), Returns: []assay.Type{"int"}}
+	c.Query = assay.Query{SQL: "SELECT count(*) FROM " + sqltext.Quote(l.table.name), Returns: []assay.Type{"int"}}
 	c.Digest, err = digestRows(c.Query.Returns, []any{l.plays[l.table][0].rows})
 	return c, err
 }
@@ -215,7 +216,7 @@ func (l *rowLooks) rows(path string) (*Values, error) {
 func (l *rowLooks) selected() (names []string, types []assay.Type) {
 	for i, t := range l.types {
 		if t != "" {
-			names, types = append(names, quoted(l.table.columns[i])), append(types, t)
+			names, types = append(names, sqltext.Quote(l.table.columns[i])), append(types, t)
 		}
 	}
 	return names, types
@@ -224,9 +225,9 @@ func (l *rowLooks) selected() (names []string, types []assay.Type) {
 func (l *rowLooks) get(name string, columns []string, types []assay.Type) assay.Operation {
 	var where []string
 	for _, c := range l.table.key {
-		where = append(where, quoted(l.table.columns[c])+" = ?")
+		where = append(where, sqltext.Quote(l.table.columns[c])+" = ?")
 	}
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM " + quoted(l.table.name) + " WHERE " + strings.Join(where, " AND ")
+	sql := "SELECT " + strings.Join(columns, ", ") + " FROM " + sqltext.Quote(l.table.name) + " WHERE " + strings.Join(where, " AND ")
 	return assay.Operation{Name: name, Steps: []assay.Step{{SQL: sql, Query: true, Args: make([]assay.Values, len(where)), Rows: -1, Returns: types}}}
 }
 
@@ -262,7 +263,7 @@ func (l *rowLooks) column(c int, path string) (*Values, error) {
 		return nil, nil
 	}
 	types := l.types[c : c+1]
-	v := &Values{Get: l.get("column "+l.table.columns[c]+" of "+l.table.name+" after the block", []string{quoted(l.table.columns[c])}, types), Path: path}
+	v := &Values{Get: l.get("column "+l.table.columns[c]+" of "+l.table.name+" after the block", []string{sqltext.Quote(l.table.columns[c])}, types), Path: path}
 	var err error
 	if v.Digest, err = digestRows(types); err != nil {
 		return nil, err

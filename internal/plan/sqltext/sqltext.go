@@ -202,3 +202,6 @@ func skip(tokens []Token, word string) []Token {
 	}
 	return tokens
 }
+
+// Quote writes an identifier of SQL.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
