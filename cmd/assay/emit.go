@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/emit"
-	"assay/internal/plan"
+	"assay/internal/near"
 
 	"github.com/spf13/cobra"
 )
@@ -56,12 +56,5 @@ func (a *app) emit(profile, ecosystem string) error {
 // unknownEcosystem names all that there are, and the one that was probably meant.
 func unknownEcosystem(name string) error {
 	known := emit.Names()
-	meant := plan.Suggest(name, known)
-	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k, name+"-") }); meant == "" && i >= 0 {
-		meant = known[i]
-	}
-	if meant != "" {
-		meant = fmt.Sprintf(" (did you mean %q?)", meant)
-	}
-	return fmt.Errorf("unknown ecosystem %q%s: there is %s", name, meant, strings.Join(known, ", "))
+	return fmt.Errorf("unknown ecosystem %q%s: there is %s", name, near.Question(name, known), strings.Join(known, ", "))
 }

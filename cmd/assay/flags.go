@@ -48,11 +48,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		err = fmt.Errorf("%s has no flag --%s", cmd.CommandPath(), name)
+		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && near.Distance(name, f.Name) <= 1+len(name)/10 {
-				hints = append([]string{"did you mean --" + f.Name + "?"}, hints...)
+			if !f.Hidden {
+				known = append(known, f.Name)
 			}
 		})
+		if meant := near.Word(name, known); meant != "" {
+			hints = append([]string{"did you mean --" + meant + "?"}, hints...)
+		}
 	case errors.As(err, &bare):
 		err = fmt.Errorf("--%s needs a value: %s", bare.GetFlag().Name, bare.GetFlag().Usage)
 	case errors.As(err, &wrong):

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"assay/internal/file"
+	"assay/internal/near"
 	"assay/internal/plan"
 	"assay/internal/wording"
 	"assay/plans"
@@ -25,7 +26,7 @@ func readPlan(name string) (*plan.Plan, error) {
 	}
 	text, err := file.Read(name, maxPlan)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage(fmt.Errorf("no plan %q: it is neither a built-in plan nor a file", name), "assay plans lists the built-in plans")
+		return nil, usage(fmt.Errorf("no plan %q%s: it is neither a built-in plan nor a file", name, near.Question(name, plans.Names())), "assay plans lists the built-in plans")
 	}
 	if err != nil {
 		return nil, usage(fmt.Errorf("read plan: %w", err))
@@ -63,7 +64,7 @@ func (a *app) plansCommand() *cobra.Command {
 func (a *app) printPlan(name string) error {
 	text, ok := plans.Read(name)
 	if !ok {
-		return usage(fmt.Errorf("no built-in plan %q", name), "assay plans lists them")
+		return usage(fmt.Errorf("no built-in plan %q%s", name, near.Question(name, plans.Names())), "assay plans lists them")
 	}
 	_, err := a.stdout.Write(text)
 	return err

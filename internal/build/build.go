@@ -197,6 +197,16 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	return j.worker(cached)
 }
 
+// NoDriver is the error of a name that no driver has. It says which one was probably
+// meant.
+func NoDriver(name string, drivers []Driver) error {
+	var known []string
+	for _, d := range drivers {
+		known = append(known, d.Name)
+	}
+	return fmt.Errorf("there is no driver %q%s", name, near.Question(name, known))
+}
+
 // failed names the worker that could not be built, or says that there is none and
 // which one was probably meant.
 func (b *Builder) failed(spec Spec, err error) error {
@@ -206,14 +216,8 @@ func (b *Builder) failed(spec Spec, err error) error {
 	if _, problem := os.Stat(filepath.Join(b.Source.Dir, "workers", spec.Name)); problem == nil {
 		return fmt.Errorf("worker %s: %w in %s", spec, err, b.Source.Dir)
 	}
-	text := fmt.Sprintf("there is no driver %q", spec.Name)
 	drivers, _ := b.Source.Drivers()
-	for _, d := range drivers {
-		if near.Distance(spec.Name, d.Name) <= 1+len(spec.Name)/10 {
-			text += fmt.Sprintf(" (did you mean %q?)", d.Name)
-		}
-	}
-	return errors.New(text)
+	return NoDriver(spec.Name, drivers)
 }
 
 // prebuilt uses the executable as it is, in any language, or with what its

@@ -14,6 +14,7 @@ import (
 	"assay"
 	"assay/internal/build"
 	"assay/internal/dataset"
+	"assay/internal/near"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/kit/kv"
@@ -313,7 +314,7 @@ func paceOf(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unf
 	}
 	if err = data.Compile(ctx, c.Operation); err != nil {
 		name, known := data.MissingName(ctx, err)
-		if meant := plan.Suggest(name, known); meant != "" {
+		if meant := near.Word(name, known); meant != "" {
 			err = fmt.Errorf("%w\ndid you mean %q instead of %q?", err, meant, name)
 		}
 	}

@@ -1,5 +1,36 @@
-// Package near tells how near to each other two words are.
+// Package near tells how near to each other two words are, and which word was meant.
 package near
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Word returns the known word that was probably meant: the nearest that is a slip of
+// the pen away, otherwise the first that goes on after a dash; or "". A slip leaves
+// something of a word, and most of a long one.
+func Word(word string, known []string) string {
+	best, shortest := "", min(len(word), 1+max(1, len(word)/3))
+	for _, k := range known {
+		if d := Distance(strings.ToLower(word), strings.ToLower(k)); d < shortest {
+			best, shortest = k, d
+		}
+	}
+	for _, k := range known {
+		if best == "" && strings.HasPrefix(k, word+"-") {
+			best = k
+		}
+	}
+	return best
+}
+
+// Question asks behind a message whether a known word was meant, or is "".
+func Question(word string, known []string) string {
+	if meant := Word(word, known); meant != "" {
+		return fmt.Sprintf(" (did you mean %q?)", meant)
+	}
+	return ""
+}
 
 // Distance is the number of insertions, deletions, changes and swaps of
 // neighbours between two words (optimal string alignment).

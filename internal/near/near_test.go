@@ -1,6 +1,9 @@
 package near
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDistance(t *testing.T) {
 	for _, test := range []struct {
@@ -16,6 +19,19 @@ func TestDistance(t *testing.T) {
 	} {
 		if got := Distance(test.a, test.b); got != test.want {
 			t.Errorf("%q and %q: got %d, want %d", test.a, test.b, got, test.want)
+		}
+	}
+}
+
+func TestWord(t *testing.T) {
+	known := []string{"journal_mode", "name", "id", "power", "go-mattn", "go-modernc"}
+	for word, want := range map[string]string{
+		"jornal_mode": "journal_mode", "Journal-Mode": "journal_mode", "nmae": "name", "di": "id", "powr": "power",
+		"x": "", "p": "", "": "", "rows": "", strings.Repeat("journal_mode", 30): "",
+		"go-modernk": "go-modernc", "go": "go-mattn",
+	} {
+		if got := Word(word, known); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 		word = string(letters[:longest]) + "..."
 	}
 	message = fmt.Sprintf("unknown %s %q", what, word)
-	if suggestion = closest(word, known); suggestion != "" {
+	if suggestion = near.Word(word, known); suggestion != "" {
 		return message, suggestion
 	}
 	if len(known) == 0 {
@@ -116,19 +116,4 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 		list += ", ..."
 	}
 	return message + ": there is " + list, ""
-}
-
-// Suggest is the known word that was probably meant, or "".
-func Suggest(word string, known []string) string { return closest(word, known) }
-
-// closest returns the known word that is a slip of the pen away from word, or
-// "". A slip leaves something of a word, and most of a long one.
-func closest(word string, known []string) string {
-	best, shortest := "", min(len(word), 1+max(1, len(word)/3))
-	for _, k := range known {
-		if d := near.Distance(strings.ToLower(word), strings.ToLower(k)); d < shortest {
-			best, shortest = k, d
-		}
-	}
-	return best
 }

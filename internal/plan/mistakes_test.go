@@ -155,15 +155,3 @@ func TestTooManyCells(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-func TestClosest(t *testing.T) {
-	known := []string{"journal_mode", "name", "id"}
-	for word, want := range map[string]string{
-		"jornal_mode": "journal_mode", "Journal-Mode": "journal_mode", "nmae": "name", "di": "id", "x": "", "rows": "",
-		strings.Repeat("journal_mode", 30): "",
-	} {
-		if got := closest(word, known); got != want {
-			t.Errorf("closest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay"
+	"assay/internal/near"
 	"assay/internal/plan/sqltext"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
@@ -82,7 +83,7 @@ func settings(m *mistakes, entries []entry[scalar], others []string) map[string]
 		}
 		value, err := setting.Normal(e.value.text)
 		if err != nil && e.value.set() {
-			m.add(Error{m.file, e.value.line, e.value.column, err.Error() + amountHint(setting.Name, e.value.text), closest(e.value.text, setting.Words)})
+			m.add(Error{m.file, e.value.line, e.value.column, err.Error() + amountHint(setting.Name, e.value.text), near.Word(e.value.text, setting.Words)})
 		}
 		if normal == nil {
 			normal = map[string]string{}

@@ -36,7 +36,7 @@ func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 	if m.request.Driver != "" {
 		i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == m.request.Driver })
 		if i < 0 {
-			return nil, lab.AsInputError(fmt.Errorf("there is no driver %q", m.request.Driver), "assay drivers lists the drivers")
+			return nil, lab.AsInputError(build.NoDriver(m.request.Driver, drivers), "assay drivers lists the drivers")
 		}
 		drivers = drivers[i : i+1]
 	}
