@@ -9,7 +9,6 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/lab"
 	"assay/internal/report"
-	"assay/internal/wording"
 )
 
 type compareView struct {
@@ -33,7 +32,7 @@ func (s *server) compare(ctx context.Context, r *http.Request, a *answer) error 
 	var p *problem
 	switch {
 	case errors.As(err, &p):
-		v.Problem, a.status = wording.Clean(p.Error()), p.status
+		v.Problem, a.status = p.Error(), p.status
 	case err != nil:
 		return err
 	default:

@@ -48,7 +48,7 @@ func (s *server) history(ctx context.Context, r *http.Request, a *answer) error 
 		return err
 	}
 	q := r.URL.Query()
-	v := historyView{Head: report.NewHead("History", "one cell over many runs, and where it shifts", links("/history")), Cell: q.Get("cell"), Machine: q.Get("machine"),
+	v := historyView{Head: report.NewHead("History", "one cell over many runs, and where it shifts", links("/history")), Cell: q.Get("cell"), Machine: shown(q.Get("machine")),
 		Machines: machines(finished(runs, ""))}
 	if v.Machine == "" && len(v.Machines) > 0 {
 		v.Machine = v.Machines[0]
@@ -56,7 +56,7 @@ func (s *server) history(ctx context.Context, r *http.Request, a *answer) error 
 	filter := history.Filter{}
 	if words := strings.Fields(v.Cell); len(words) > 0 {
 		if filter, err = history.NewFilter(words); err != nil {
-			v.Problem, a.status = wording.Clean(err.Error()), http.StatusBadRequest
+			v.Problem, a.status = err.Error(), http.StatusBadRequest
 			return a.show("history", v)
 		}
 	}
@@ -92,7 +92,7 @@ func (v *historyView) fill(h *history.History, asked bool) error {
 	}
 	for _, one := range all[drawn:min(len(all), drawn+maxCells)] {
 		values := url.Values{"cell": {one.Filter()}, "machine": {v.Machine}}
-		v.More = append(v.More, report.Link{Name: wording.Clean(one.Name() + ", " + wording.Plural(len(one.Points), "run")), URL: "/history?" + values.Encode()})
+		v.More = append(v.More, report.Link{Name: one.Name() + ", " + wording.Plural(len(one.Points), "run"), URL: "/history?" + values.Encode()})
 	}
 	if left := len(all) - drawn - len(v.More); left > 0 {
 		v.Left = fmt.Sprintf("%d more cells are not listed: name the operation or the driver.", left)
@@ -101,9 +101,9 @@ func (v *historyView) fill(h *history.History, asked bool) error {
 }
 
 func viewSeries(s *history.Series) (seriesView, error) {
-	v := seriesView{Name: wording.Clean(s.Name()), Plan: wording.Clean(s.Plan), Runs: wording.Plural(len(s.Points), "run")}
+	v := seriesView{Name: s.Name(), Plan: s.Plan, Runs: wording.Plural(len(s.Points), "run")}
 	for _, p := range slices.Backward(s.Points) { // the newest first
-		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), wording.Clean(p.Version), wording.Times(p.Cost), p.Run})
+		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), p.Version, wording.Times(p.Cost), p.Run})
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, s.Describe(c))
@@ -119,7 +119,7 @@ func seriesChart(s *history.Series) *chart.Chart {
 	first := max(0, len(s.Points)-maxPoints)
 	label := func(at float64) string {
 		p := s.Points[int(at)]
-		return wording.Clean(p.Started.UTC().Format("2 Jan") + " " + p.Version)
+		return p.Started.UTC().Format("2 Jan") + " " + p.Version
 	}
 	lines := &chart.Lines{X: chart.Axis{Label: "run, with the version of the driver", Tick: label},
 		Y: chart.Axis{Label: "time / time of the baseline; less is better", Tick: func(v float64) string { return wording.Digits(v) + "x" }}}
@@ -132,7 +132,7 @@ func seriesChart(s *history.Series) *chart.Chart {
 		last := &lines.Series[len(lines.Series)-1]
 		last.Points = append(last.Points, chart.Point{X: float64(at), Y: report.Drawable(p.Cost)})
 	}
-	title := wording.Clean(s.Name())
+	title := s.Name()
 	if first > 0 {
 		title += fmt.Sprintf(" (the last %d of %d runs)", maxPoints, len(s.Points))
 	}

@@ -33,14 +33,14 @@ func newLibrary(ctx context.Context, s *store.Store, patience time.Duration) *li
 // empty.
 func finished(runs []assay.Run, machine string) []assay.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
-		return r.Status != assay.Finished || machine != "" && r.Machine() != machine
+		return r.Status != assay.Finished || machine != "" && shown(r.Machine()) != machine
 	})
 }
 
 func machines(runs []assay.Run) []string {
 	var all []string
 	for _, run := range runs {
-		if m := run.Machine(); m != "" && !slices.Contains(all, m) {
+		if m := shown(run.Machine()); m != "" && !slices.Contains(all, m) {
 			all = append(all, m)
 		}
 	}

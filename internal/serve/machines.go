@@ -42,10 +42,10 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 	}
 	runs = finished(runs, "")
 	q := r.URL.Query()
-	v := machinesView{Head: report.NewHead("Machines", "what holds over the machines of the store", links("/machines")), Cell: q.Get("cell"), Plan: q.Get("plan")}
+	v := machinesView{Head: report.NewHead("Machines", "what holds over the machines of the store", links("/machines")), Cell: q.Get("cell"), Plan: shown(q.Get("plan"))}
 	for _, run := range runs {
-		if !slices.Contains(v.Plans, run.Plan) {
-			v.Plans = append(v.Plans, run.Plan)
+		if plan := shown(run.Plan); !slices.Contains(v.Plans, plan) {
+			v.Plans = append(v.Plans, plan)
 		}
 	}
 	if v.Plan == "" && len(v.Plans) > 0 {
@@ -54,11 +54,11 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 	filter := history.Filter{}
 	if words := strings.Fields(v.Cell); len(words) > 0 {
 		if filter, err = history.NewFilter(words); err != nil {
-			v.Problem, a.status = wording.Clean(err.Error()), http.StatusBadRequest
+			v.Problem, a.status = err.Error(), http.StatusBadRequest
 			return a.show("machines", v)
 		}
 	}
-	known, age, err := s.library.across(ctx, slices.DeleteFunc(runs, func(r assay.Run) bool { return r.Plan != v.Plan }))
+	known, age, err := s.library.across(ctx, slices.DeleteFunc(runs, func(r assay.Run) bool { return shown(r.Plan) != v.Plan }))
 	if err != nil {
 		return err
 	}
@@ -82,10 +82,7 @@ func (v *machinesView) fill(all []*history.Across) error {
 		if err != nil {
 			return err
 		}
-		f := forestView{Name: wording.Clean(one.Name()), Plan: wording.Clean(one.Plan), Verdict: one.Verdict(), Figures: figures, Marks: one.Marked()}
-		for _, hint := range one.Hints {
-			f.Hints = append(f.Hints, wording.Clean(hint))
-		}
+		f := forestView{Name: one.Name(), Plan: one.Plan, Verdict: one.Verdict(), Figures: figures, Hints: one.Hints, Marks: one.Marked()}
 		v.Cells = append(v.Cells, f)
 	}
 	return nil
@@ -100,7 +97,7 @@ func forest(a *history.Across) *chart.Chart {
 		rows.Rows = append(rows.Rows, chart.Row{Section: section, Name: name, Cells: []chart.Cell{cell}})
 	}
 	for i, p := range a.Points {
-		name := wording.Clean(a.Machine(i))
+		name := a.Machine(i)
 		if len(a.Marks[i]) > 0 {
 			name += " !"
 		}
@@ -110,7 +107,7 @@ func forest(a *history.Across) *chart.Chart {
 		add("over machines", "like these", history.Point{Cost: a.Over.Ratio})
 		add("over machines", "one more such machine", history.Point{Cost: a.Over.Next})
 	}
-	return &chart.Chart{Title: wording.Clean(a.Name()), Description: a.Verdict() + ".", Body: rows}
+	return &chart.Chart{Title: a.Name(), Description: a.Verdict() + ".", Body: rows}
 }
 
 // across compares the machines that made the runs of a plan.

@@ -42,12 +42,12 @@ func newRunsQuery(values url.Values) runsQuery {
 	if err != nil || page < 0 || page > maxPage {
 		page = 0
 	}
-	return runsQuery{values.Get("plan"), values.Get("driver"), values.Get("machine"), page}
+	return runsQuery{shown(values.Get("plan")), shown(values.Get("driver")), shown(values.Get("machine")), page}
 }
 
 func (q runsQuery) has(run assay.Run) bool {
-	driver := func(t assay.Target) bool { return t.Driver == q.Driver }
-	return (q.Plan == "" || q.Plan == run.Plan) && (q.Machine == "" || q.Machine == run.Machine()) &&
+	driver := func(t assay.Target) bool { return shown(t.Driver) == q.Driver }
+	return (q.Plan == "" || q.Plan == shown(run.Plan)) && (q.Machine == "" || q.Machine == shown(run.Machine())) &&
 		(q.Driver == "" || slices.ContainsFunc(run.Targets, driver))
 }
 
@@ -81,9 +81,9 @@ func (s *server) runs(ctx context.Context, r *http.Request, a *answer) error {
 	v := runsView{Head: report.NewHead("Runs", wording.Plural(len(all), "run")+" in the store", links("/")), Query: newRunsQuery(r.URL.Query()),
 		Machines: machines(all), Import: s.AllowImport}
 	for _, run := range all {
-		v.Plans = append(v.Plans, run.Plan)
+		v.Plans = append(v.Plans, shown(run.Plan))
 		for _, t := range run.Targets {
-			v.Drivers = append(v.Drivers, t.Driver)
+			v.Drivers = append(v.Drivers, shown(t.Driver))
 		}
 	}
 	for _, list := range []*[]string{&v.Plans, &v.Drivers, &v.Machines} {
@@ -107,8 +107,8 @@ func (v *runsView) list(runs []assay.Run) {
 		if run.Imported {
 			status += ", imported"
 		}
-		v.Runs = append(v.Runs, runLine{run.ID, wording.Clean(run.Plan), run.Started.UTC().Format(time.DateTime), status,
-			wording.Clean(run.Machine()), wording.Clean(strings.Join(targets, ", "))})
+		v.Runs = append(v.Runs, runLine{run.ID, run.Plan, run.Started.UTC().Format(time.DateTime), status,
+			run.Machine(), strings.Join(targets, ", ")})
 	}
 	v.Shown = fmt.Sprintf("%d to %d of %s", min(first+1, last), last, wording.Plural(len(runs), "run"))
 	if first > 0 {
@@ -183,7 +183,7 @@ func (s *server) importRun(ctx context.Context, r *http.Request, a *answer) erro
 	}
 	run, _, err := s.Store.Import(ctx, received, largest)
 	if errors.As(err, new(*store.ImportError)) {
-		return &problem{http.StatusBadRequest, errors.New("the file was not imported: " + wording.Clean(err.Error()))}
+		return &problem{http.StatusBadRequest, errors.New("the file was not imported: " + err.Error())}
 	}
 	if err != nil {
 		return err

@@ -20,16 +20,18 @@ import (
 
 	"assay"
 	"assay/internal/guard"
+	"assay/internal/printable"
 	"assay/internal/report"
 	"assay/internal/store"
-	"assay/internal/wording"
 )
 
 //go:embed html/pages.html
 var pages string
 
 // parsed has the parts of a report's page and the pages of this package.
-var parsed = template.Must(template.Must(report.Parts()).Funcs(template.FuncMap{"clean": wording.Clean}).Parse(pages))
+var parsed = template.Must(template.Must(report.Parts()).Parse(pages))
+
+const htmlType = "text/html; charset=utf-8"
 
 // Options say what is served, and to whom.
 type Options struct {
@@ -145,18 +147,26 @@ func (p *problem) Error() string { return p.err.Error() }
 func (p *problem) Unwrap() error { return p.err }
 
 // page makes a handler of a function that writes a page or fails. Nothing is sent
-// before the page is whole.
+// before the page is whole, and no page has characters of a store's text that a browser
+// or a terminal obeys.
 func (s *server) page(make func(ctx context.Context, r *http.Request, w *answer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{header: w.Header(), status: http.StatusOK}
-		a.header.Set("Content-Type", "text/html; charset=utf-8")
+		a.header.Set("Content-Type", htmlType)
 		if err := guard.Error(func() error { return make(r.Context(), r, a) }); err != nil {
 			s.fail(a, err)
 		}
+		body := a.body.Bytes()
+		if a.header.Get("Content-Type") == htmlType {
+			body = []byte(shown(string(body)))
+		}
 		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body.Bytes()) // a client that went away is told nothing
+		_, _ = w.Write(body) // a client that went away is told nothing
 	})
 }
+
+// shown is a text as pages have it, and as their forms send it back.
+func shown(text string) string { return printable.String(text) }
 
 // answer is a page that is being made.
 type answer struct {
@@ -186,7 +196,7 @@ func (s *server) fail(a *answer, err error) {
 	a.body.Reset()
 	a.status = status
 	a.header.Del("Content-Disposition")
-	a.header.Set("Content-Type", "text/html; charset=utf-8")
+	a.header.Set("Content-Type", htmlType)
 	view := struct {
 		Head    report.Head
 		Problem string

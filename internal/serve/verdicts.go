@@ -11,7 +11,6 @@ import (
 	"assay/internal/audit"
 	"assay/internal/report"
 	"assay/internal/store"
-	"assay/internal/wording"
 )
 
 type claimsView struct {
@@ -45,16 +44,16 @@ func (s *server) claims(ctx context.Context, _ *http.Request, a *answer) error {
 	}
 	v := claimsView{Age: a.tell(age), Head: report.NewHead("Claims", "published claims by machine", links("/claims"))}
 	for _, m := range all {
-		name := wording.Clean(m.machine)
+		name := m.machine
 		if m.imported {
 			name += " (imported)"
 		}
 		v.Machines = append(v.Machines, name)
 		for i, c := range m.claims { // every machine has all claims, in one order
 			if i == len(v.Claims) {
-				v.Claims = append(v.Claims, claimLine{Says: wording.Clean(c.says), Source: wording.Clean(c.source)})
+				v.Claims = append(v.Claims, claimLine{Says: c.says, Source: c.source})
 			}
-			v.Claims[i].Verdicts = append(v.Claims[i].Verdicts, verdictView{c.verdict, wording.Clean(c.reason), strings.Join(c.doubts, ", "), c.verdict == audit.Fails || c.verdict == audit.Broken})
+			v.Claims[i].Verdicts = append(v.Claims[i].Verdicts, verdictView{c.verdict, c.reason, strings.Join(c.doubts, ", "), c.verdict == audit.Fails || c.verdict == audit.Broken})
 		}
 	}
 	return a.show("claims", v)
@@ -89,8 +88,7 @@ func (s *server) proofs(ctx context.Context, _ *http.Request, a *answer) error {
 	v := proofsView{Head: report.NewHead("Proofs", "durability under power cuts and other faults", links("/proofs"))}
 	for _, p := range proofs {
 		plan := cmp.Or(names[p.PlanDigest], "no run of it: SHA-256 "+p.PlanDigest[:min(12, len(p.PlanDigest))])
-		p.Target, p.Profile, p.Replay, p.Build = wording.Clean(p.Target), wording.Clean(p.Profile), wording.Clean(p.Replay), wording.Clean(p.Build)
-		v.Proofs = append(v.Proofs, proofLine{p.Proof, wording.Clean(plan), wording.Clean(p.Words())})
+		v.Proofs = append(v.Proofs, proofLine{p.Proof, plan, p.Words()})
 	}
 	slices.SortStableFunc(v.Proofs, func(a, b proofLine) int {
 		return cmp.Or(b.Refuted-a.Refuted, strings.Compare(a.Plan, b.Plan), strings.Compare(a.Target, b.Target))
