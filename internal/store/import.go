@@ -244,8 +244,11 @@ func (r *lineReader) readRun() (run assay.Run, err error) {
 	if err != nil {
 		return run, err
 	}
-	if head.Schema > known {
+	switch {
+	case head.Schema > known:
 		return run, tooNew(head.Schema, known)
+	case head.Schema < 1:
+		return run, fmt.Errorf("%w: its schema is %d, and they are numbered from 1", errNoExport, head.Schema)
 	}
 	line, err := r.next()
 	if err != nil {
@@ -280,12 +283,14 @@ func (r *lineReader) readTrials(run assay.Run, keep func(assay.Trial) error) ([]
 	if err := w.writeRun(run); err != nil {
 		return nil, err
 	}
-	for {
+	for n := 0; ; n++ {
 		line, err := r.next()
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if line.End == endOfTrials {
+		case line.End == endOfTrials && n == 0:
+			return nil, fmt.Errorf("run %s has no trials: there is nothing to import", run.ID)
+		case line.End == endOfTrials:
 			return w.digest.Sum(nil), nil
 		}
 		trial, err := line.trial()
