@@ -212,6 +212,19 @@ type Cell struct {
 	AsPublished   bool              // a deliberately faulty condition: its failure is no failure of the run
 }
 
+// ArrivalsParam is the param of cells with an open load that says how requests arrive.
+const ArrivalsParam = "arrivals"
+
+// How the requests of an open load arrive: as those of independent users do, or at equal
+// distances. In runs of earlier versions, whose cells have no such param, they were even.
+const (
+	PoissonArrivals = "poisson"
+	EvenArrivals    = "even"
+)
+
+// Arrivals are all ways in which requests arrive; the first one is the default.
+var Arrivals = []string{PoissonArrivals, EvenArrivals}
+
 // ParamString returns the other axes as k=v;k=v sorted by name.
 func (c Cell) ParamString() string {
 	names := slices.Sorted(maps.Keys(c.Params))

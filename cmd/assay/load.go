@@ -7,11 +7,15 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"assay"
 	"assay/internal/format"
 	"assay/internal/load"
+	"assay/internal/plan"
 	"assay/internal/stat"
 
 	"github.com/spf13/cobra"
@@ -22,13 +26,15 @@ type loadFlags struct {
 	config   load.Config
 	rates    []float64
 	duration time.Duration
+	arrivals string
 	outputs[loaded]
 }
 
 type loaded struct {
-	clients int
-	rates   []float64 // 0: as fast as answers come
-	results []load.Result
+	clients  int
+	rates    []float64 // 0: as fast as answers come
+	arrivals string
+	results  []load.Result
 }
 
 var loadFormats = format.List[loaded]{
@@ -44,7 +50,9 @@ func (a *app) loadCommand() *cobra.Command {
 		Long: `Sends GET requests to URL; {n} in it stands for the number of the request. Only
 servers on this machine get requests. Without --rate, each client waits for its answer before it
 asks again. With --rate, requests are sent on schedule, answered or not, and
-latency counts from that time; several rates are measured one after the other.`,
+latency counts from that time; several rates are measured one after the other. They arrive as
+those of independent users do (a Poisson process, the same each time), or with --arrivals even
+at equal distances.`,
 		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.config.URL = args[0]
@@ -57,6 +65,7 @@ latency counts from that time; several rates are measured one after the other.`,
 	f.IntVar(&flags.config.Warm, "warm", 1000, "number of warm-up requests")
 	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several `NUMBERS` (default: as fast as answers come)")
 	f.Lookup("rate").DefValue = "" // the default is in words
+	f.StringVar(&flags.arrivals, "arrivals", assay.PoissonArrivals, "with --rate: poisson (as the requests of independent users arrive), or even (at equal distances)")
 	f.DurationVar(&flags.duration, "duration", 0, "with --rate: how long each rate lasts, instead of --requests")
 	f.StringVar(&flags.config.Expect, "expect", "", "column file with the digests of the expected answers")
 	flags.addFormat(cmd, loadFormats)
@@ -68,6 +77,10 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 	if cmd.Flags().Changed("duration") && (len(flags.rates) == 0 || flags.duration <= 0) {
 		return usage(errors.New("--duration says how long each --rate lasts"), "for example --rate 1000 --duration 10s; without --rate, --requests says how many there are")
 	}
+	if err := checkArrivals(cmd, flags); err != nil {
+		return err
+	}
+	flags.config.Even = flags.arrivals == assay.EvenArrivals
 	if len(flags.rates) == 0 {
 		flags.rates = []float64{0}
 	}
@@ -82,7 +95,7 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 		}
 		configs = append(configs, c)
 	}
-	l := loaded{clients: flags.config.Clients, rates: flags.rates}
+	l := loaded{clients: flags.config.Clients, rates: flags.rates, arrivals: flags.arrivals}
 	wrong := int64(0)
 	for _, c := range configs {
 		result, err := load.Run(cmd.Context(), c)
@@ -104,6 +117,21 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 	return nil
 }
 
+// checkArrivals refuses a word that is no way of arrival, and one without a rate.
+func checkArrivals(cmd *cobra.Command, flags loadFlags) error {
+	switch {
+	case !slices.Contains(assay.Arrivals, flags.arrivals):
+		var hints []string
+		if meant := plan.Suggest(flags.arrivals, assay.Arrivals); meant != "" {
+			hints = append(hints, "did you mean "+meant+"?")
+		}
+		return usage(fmt.Errorf("--arrivals %q: want %s", flags.arrivals, strings.Join(assay.Arrivals, " or ")), hints...)
+	case cmd.Flags().Changed("arrivals") && len(flags.rates) == 0:
+		return usage(errors.New("--arrivals is for an open loop"), "--rate says how many requests are sent a second")
+	}
+	return nil
+}
+
 // writeLoad prints a line for each rate.
 func writeLoad(out io.Writer, l loaded) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -111,7 +139,7 @@ func writeLoad(out io.Writer, l loaded) error {
 	for i, r := range l.results {
 		name := fmt.Sprintf("closed, %d clients", l.clients)
 		if l.rates[i] > 0 {
-			name = fmt.Sprintf("open, %g/s", l.rates[i])
+			name = fmt.Sprintf("open, %g/s, %s arrivals", l.rates[i], l.arrivals)
 		}
 		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", name, r.PerSecond(), percentile(r.Histogram, 0.5),
 			percentile(r.Histogram, 0.99), percentile(r.Histogram, 0.999), percentile(r.Lag, 0.99), r.Late, r.Dropped, r.Failed, r.Wrong)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -33,7 +34,7 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-// A wrong rate is refused before another one is measured, and a server that goes away takes
+// A wrong rate or way of arrival is refused before another one is measured, and a server that goes away takes
 // nothing along that was measured before.
 func TestLoadKeepsWhatItMeasured(t *testing.T) {
 	asked := 0
@@ -45,6 +46,14 @@ func TestLoadKeepsWhatItMeasured(t *testing.T) {
 		var exit *exitError
 		if err := cmd.ExecuteContext(t.Context()); !errors.As(err, &exit) || exit.status != statusUsage || strings.Contains(err.Error(), "-9") || asked > 0 {
 			t.Errorf("%s: got %v after %d requests, want that it is refused before the first", rates, err, asked)
+		}
+	}
+	for word, want := range map[string]string{"evn": "did you mean even?", "Poison": "did you mean poisson?", "": "want poisson or even", "burst": "want poisson or even"} {
+		cmd := (&app{stdout: io.Discard}).loadCommand()
+		cmd.SetArgs([]string{server.URL, "--rate", "100", "--requests", "1", "--arrivals", word})
+		var exit *exitError
+		if err := cmd.ExecuteContext(t.Context()); !errors.As(err, &exit) || exit.status != statusUsage || !strings.Contains(fmt.Sprint(err, exit.hints), want) || asked > 0 {
+			t.Errorf("--arrivals %q: got %v after %d requests, want %s", word, err, asked, want)
 		}
 	}
 	var short *httptest.Server

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -35,7 +36,13 @@ func searchable(all []assay.Case) ([]assay.Case, error) {
 			if !c.Operation.Serve || c.Operation.Changes || c.Profile.Lazy || open != (c.Cell.Rate > 0) {
 				continue
 			}
-			c.Cell.Rate = 0
+			c.Cell.Rate, c.Cell.Params = 0, maps.Clone(c.Cell.Params)
+			if c.Cell.Params == nil {
+				c.Cell.Params = map[string]string{}
+			}
+			if c.Cell.Params[assay.ArrivalsParam] == "" { // of a closed load
+				c.Cell.Params[assay.ArrivalsParam] = assay.PoissonArrivals
+			}
 			if key := c.Cell.Key(); !seen[key] {
 				seen[key] = true
 				found = append(found, c)

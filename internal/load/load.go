@@ -38,9 +38,13 @@ type Config struct {
 	Clients  int
 	Requests int // measured
 	Warm     int // before those
-	// Rate is how many requests are sent a second, at equal distances; 0: closed
-	// loop.
+	// Rate is how many requests are sent a second; 0: closed loop.
 	Rate float64
+	// Even sends the requests of the open loop at equal distances; otherwise they
+	// arrive as a Poisson process, as those of independent users do.
+	Even bool
+	// Seed is that of the Poisson process: equal seeds give equal times.
+	Seed [2]uint64
 	// Expect is the path of a file of the expected answers, see [Expected].
 	// Without it, every answer of a status 2xx is right.
 	Expect string

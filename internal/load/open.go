@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -15,7 +14,8 @@ import (
 type schedule struct {
 	*generator
 	free     chan freed
-	began    int64 // clock at the time of request 0
+	arrivals *arrivals
+	began    int64 // clock when the load begins
 	from, to int64 // that it is measured, by the clock
 	lag      wire.Histogram
 	dropped  tally // with the time that dropped requests waited
@@ -41,12 +41,11 @@ type taken struct {
 }
 
 // open sends each request at its time, or as soon as a connection is free. It is
-// measured from the time of the first request after the warm-up to that of the
-// first one that is not sent any more.
+// measured while the requests after the warm-up are due.
 func (g *generator) open(ctx context.Context) Result {
 	// The sender sleeps in the kernel, and keeps its processor while it does.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
-	s := &schedule{generator: g, free: make(chan freed, len(g.conns))}
+	s := &schedule{generator: g, free: make(chan freed, len(g.conns)), arrivals: newArrivals(&g.Config)}
 	all := make([]taken, len(g.conns))
 	var done sync.WaitGroup
 	for i, c := range g.conns {
@@ -54,7 +53,7 @@ func (g *generator) open(ctx context.Context) Result {
 		s.free <- freed{c, clock()}
 	}
 	s.began = clock() + int64(10*time.Millisecond)
-	s.from, s.to = s.due(g.Warm), s.due(g.Warm+g.Requests)
+	s.from, s.to = s.began+int64(s.arrivals.at(g.Warm)), s.began+int64(s.arrivals.at(g.Warm+g.Requests))
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -69,10 +68,6 @@ func (g *generator) open(ctx context.Context) Result {
 	return s.sum(all)
 }
 
-func (s *schedule) due(number int) int64 {
-	return s.began + int64(math.Round(float64(number)/s.Rate*1e9))
-}
-
 // send sends all requests, in a thread of its own: it alone sleeps, and must not
 // wait for a processor when it is time.
 func (s *schedule) send(ctx context.Context) {
@@ -81,7 +76,7 @@ func (s *schedule) send(ctx context.Context) {
 		if s.lost() || ctx.Err() != nil {
 			return
 		}
-		due := s.due(number)
+		due := s.began + s.arrivals.next()
 		for wait := due - clock(); wait > 0; wait = due - clock() {
 			sleep(time.Duration(wait)) // which signals end early
 		}

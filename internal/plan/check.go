@@ -102,6 +102,9 @@ func (c checker) operation(name text, o *operation) {
 		c.m.words(o.Cache, "state of the cache", cacheStates)
 		o.axes = append(o.axes, c.cacheAxis(o))
 	}
+	if o.Load.Open.set() {
+		o.axes = append(o.axes, c.arrivalsAxis(o))
+	}
 	clients(c.m, o.Clients, nil)
 	pools(c.m, o.Pool, nil)
 	c.transactions(o)

@@ -207,12 +207,15 @@ func TestExpandDrivers(t *testing.T) {
 // TestServe: the load is an axis of clients or of rates.
 func TestServe(t *testing.T) {
 	for text, want := range map[string][]string{
-		"serve: http":                                    {"3 0", "4 0"},
-		"serve: http, clients: 7":                        {"7 0"},
-		"serve: http, load: {closed: [2, 50]}":           {"2 0", "50 0"},
-		"serve: http, load: {open: [100, 2e3]}":          {"3 100", "3 2000", "4 100", "4 2000"},
-		"serve: http, load: {open: 100}, clients: 9":     {"9 100"},
-		"serve: http, load: {open: 100}, transaction: 1": {"3 100", "4 100"},
+		"serve: http":                                {"3 0", "4 0"},
+		"serve: http, clients: 7":                    {"7 0"},
+		"serve: http, load: {closed: [2, 50]}":       {"2 0", "50 0"},
+		"serve: http, load: {open: [100, 2e3]}":      {"3 100", "3 2000", "4 100", "4 2000"},
+		"serve: http, load: {open: 100}, clients: 9": {"9 100"},
+
+		"serve: http, load: {open: 100, arrivals: even}, clients: 9":            {"9 100 even"},
+		"serve: http, load: {open: 100, arrivals: [even, poisson]}, clients: 9": {"9 100 even", "9 100"},
+		"serve: http, load: {open: 100}, transaction: 1":                        {"3 100", "4 100"},
 	} {
 		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], clients: [3, 4], workload: {file: f}, operations: {o: {sql: SELECT 1, `+text+`}}}`))
 		must(t, err)
@@ -220,7 +223,11 @@ func TestServe(t *testing.T) {
 		must(t, err)
 		var got []string
 		for _, c := range cases {
-			got = append(got, fmt.Sprint(c.Cell.Clients, " ", c.Cell.Rate))
+			way, open := c.Cell.Coordinate(assay.ArrivalsParam)
+			if open != (c.Cell.Rate > 0) {
+				t.Errorf("%s: arrivals are %q", text, way)
+			}
+			got = append(got, strings.TrimSpace(fmt.Sprint(c.Cell.Clients, " ", c.Cell.Rate, " ", strings.TrimPrefix(way, "poisson"))))
 			if !c.Operation.Serve {
 				t.Errorf("%s: it is not served", text)
 			}
@@ -233,14 +240,21 @@ func TestServe(t *testing.T) {
 
 func TestServeMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}":    "a load is closed or open: make two operations of it",
-		"{sql: SELECT 1, serve: http, load: {closed: [1, 1]}}":        "load 1 is listed twice",
-		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}": "load: closed says how many clients there are already",
-		"{sql: SELECT 1, serve: http, phases: true}":                  "phases does not go with serve",
-		"{sql: SELECT 1, serve: http, cache: cold}":                   "cache does not go with serve",
-		"{sql: SELECT 1, serve: http, per: row, rows: 1}":             "per does not go with serve",
-		"{sql: DELETE FROM t, serve: http, transaction: 10}":          "a request is one operation: with serve, transaction is none or 1",
-		"{sql: SELECT 1, serve: http}, m: {mix: {o: 1}, serve: http}": "o is served by itself: serve belongs to the mix",
+		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}": "a load is closed or open: make two operations of it",
+		"{sql: SELECT 1, serve: http, load: {closed: [1, 1]}}":     "load 1 is listed twice",
+
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: evn}}":                       `unknown way of arrival "evn" (did you mean "even"?)`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrival: even}}":                       `unknown kind of load "arrival" (did you mean "arrivals"?)`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: burst}}":                     `unknown way of arrival "burst": there is poisson, even`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: [even, even]}}":              `way of arrival "even" is listed twice`,
+		"{sql: SELECT 1, serve: http, load: {closed: 1, arrivals: even}}":                    "arrivals say how the requests of an open load arrive: give the load open",
+		"{sql: SELECT 1, serve: http, load: {open: 1}, params: {arrivals: [even, poisson]}}": "with load: open, arrivals is a param of the operation already",
+		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}":                        "load: closed says how many clients there are already",
+		"{sql: SELECT 1, serve: http, phases: true}":                                         "phases does not go with serve",
+		"{sql: SELECT 1, serve: http, cache: cold}":                                          "cache does not go with serve",
+		"{sql: SELECT 1, serve: http, per: row, rows: 1}":                                    "per does not go with serve",
+		"{sql: DELETE FROM t, serve: http, transaction: 10}":                                 "a request is one operation: with serve, transaction is none or 1",
+		"{sql: SELECT 1, serve: http}, m: {mix: {o: 1}, serve: http}":                        "o is served by itself: serve belongs to the mix",
 	} {
 		_, err := Decode("p.yaml", []byte("{name: p, drivers: [d], workload: {file: f}, operations: {o: "+text+"}}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -293,7 +293,9 @@ func (m *mistakes) bounds(n *ast.SequenceNode, low, high *number) {
 type load struct {
 	place
 	Closed list[number] `yaml:"closed" jsonschema_description:"Numbers of clients that each wait for their answer: an axis."`
-	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second, at a constant rate: an axis. clients is the most that are under way."`
+	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second: an axis. clients is the most that are under way."`
+
+	Arrivals list[text] `yaml:"arrivals" jsonschema_description:"With open: poisson (default), as the requests of independent users arrive, or even, at equal distances; an axis."`
 }
 
 func (l *load) read(m *mistakes, n ast.Node) { m.fields(n, "a load", "kind of load", l) }

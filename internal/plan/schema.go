@@ -8,6 +8,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"assay"
 	"assay/kit/kv"
 )
 
@@ -145,6 +146,11 @@ func (operation) JSONSchemaExtend(s *jsonschema.Schema) {
 	limit(s, "cache", either(state, &jsonschema.Schema{Type: "array", Items: state}))
 	policy := words(statementPolicies...)
 	limit(s, "statement", either(policy, &jsonschema.Schema{Type: "array", Items: policy}))
+}
+
+func (load) JSONSchemaExtend(s *jsonschema.Schema) {
+	word := words(assay.Arrivals...)
+	limit(s, "arrivals", either(word, &jsonschema.Schema{Type: "array", Items: word}))
 }
 
 // limit replaces what a key can be, and keeps its description.

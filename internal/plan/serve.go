@@ -1,6 +1,10 @@
 package plan
 
-import "cmp"
+import (
+	"cmp"
+
+	"assay"
+)
 
 // serve checks the keys of an operation that is asked for over HTTP.
 func (c checker) serve(o *operation) {
@@ -11,6 +15,9 @@ func (c checker) serve(o *operation) {
 	}
 	if o.Load.Closed.set() && o.Clients.set() {
 		c.m.at(o.Clients.place, "load: closed says how many clients there are already")
+	}
+	if o.Load.Arrivals.set() && !o.Load.Open.set() {
+		c.m.at(o.Load.place, "arrivals say how the requests of an open load arrive: give the load open")
 	}
 	if !o.Serve.set() {
 		return
@@ -26,6 +33,18 @@ func (c checker) serve(o *operation) {
 			c.m.at(e.key.place, "%s is a kv operation, which does not go with serve", e.key.value)
 		}
 	}
+}
+
+// arrivalsAxis makes an axis of the ways in which the requests of an open load arrive.
+func (c checker) arrivalsAxis(o *operation) Axis {
+	if _, taken := o.Params.get(assay.ArrivalsParam); taken {
+		c.m.at(o.Load.place, "with load: open, %s is a param of the operation already", assay.ArrivalsParam)
+	}
+	ways := c.m.words(o.Load.Arrivals, "way of arrival", assay.Arrivals)
+	if ways == nil {
+		ways = assay.Arrivals[:1]
+	}
+	return Axis{Name: assay.ArrivalsParam, Values: ways}
 }
 
 // clients are the numbers of clients of an operation: of a closed load, or those

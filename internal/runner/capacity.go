@@ -150,10 +150,12 @@ func (w *walk) next(holds bool) (void bool) {
 func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *assay.Trial) error {
 	target := in.r.config.LatencyTarget
 	began := time.Now()
+	steps := 0
 	var late error // the generator was, at the last rate that missed the target
 	rate, limited, err := search{limit: nearLimit * in.r.observed.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
 		count := target.requests(rate, confirm)
-		result, err := in.load(ctx, j, url, loadSize{count, count / warmShare, rate})
+		steps++
+		result, err := in.load(ctx, j, url, loadSize{measured: count, warm: count / warmShare, rate: rate, seed: in.r.arrivalSeed(t.Launch, steps)})
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
 		}

@@ -66,7 +66,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err := in.call(ctx, wire.TypeStats, nil, &before); err != nil {
 		return err
 	}
-	result, made := in.load(ctx, j, url, loadSize{j.Operation.Count, j.warm, j.Cell.Rate})
+	result, made := in.load(ctx, j, url, loadSize{measured: j.Operation.Count, warm: j.warm, rate: j.Cell.Rate, seed: in.r.arrivalSeed(t.Launch, 0)})
 	if err = in.call(ctx, wire.TypeStats, nil, &after); err != nil {
 		return err // first of all: without a worker nothing is answered
 	}
@@ -123,6 +123,13 @@ func ready(ctx context.Context, url string) error {
 type loadSize struct {
 	measured, warm int
 	rate           float64 // a second; 0: as fast as they are answered
+	seed           [2]uint64
+}
+
+// arrivalSeed is that of the arrivals in a launch, and in a step of a search there: the same
+// for all drivers and profiles.
+func (r *Runner) arrivalSeed(launch, step int) [2]uint64 {
+	return [2]uint64{r.config.Seed, uint64(launch)<<32 | uint64(step)}
 }
 
 // load runs the load generator within the time limit of a block.
@@ -130,7 +137,7 @@ func (in *instance) load(ctx context.Context, j *job, url string, n loadSize) (l
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
 	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
-		Requests: n.measured, Warm: n.warm, Rate: n.rate, Expect: j.answers})
+		Requests: n.measured, Warm: n.warm, Rate: n.rate, Even: j.Cell.Params[assay.ArrivalsParam] == assay.EvenArrivals, Seed: n.seed, Expect: j.answers})
 	in.loadUsed += used
 	if ctx.Err() == nil && limited.Err() != nil {
 		return result, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", n.warm+n.measured, in.r.config.Timeout)}

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,7 +149,7 @@ func TestLoadTimesOut(t *testing.T) {
 	must(t, os.WriteFile(generator, []byte("#!/bin/sh\nsleep 20\n"), 0o700))
 	target := &LatencyTarget{Quantile: 0.99, Max: time.Millisecond}
 	in := &instance{r: &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: 50 * time.Millisecond, LatencyTarget: target}}}
-	_, direct := in.load(t.Context(), servedJob(0), "http://127.0.0.1:1", loadSize{100, 10, 0})
+	_, direct := in.load(t.Context(), servedJob(0), "http://127.0.0.1:1", loadSize{measured: 100, warm: 10})
 	in.r.observed.limits = map[int]float64{servedJob(0).Cell.Clients: 1000}
 	searching := in.findCapacity(t.Context(), servedJob(0), "http://127.0.0.1:1", &assay.Trial{Figures: map[string]float64{}})
 	for name, err := range map[string]error{"a block": direct, "a search": searching} {
@@ -169,5 +170,43 @@ func TestReady(t *testing.T) {
 	}
 	if err := ready(t.Context(), "http://127.0.0.1:1"); err == nil {
 		t.Error("nobody is ready")
+	}
+}
+
+// TestArrivalSeed: all drivers of a launch get the same arrivals, and other launches, steps of
+// a search and plans others.
+func TestArrivalSeed(t *testing.T) {
+	r, other := &Runner{config: Config{Seed: 7}}, &Runner{config: Config{Seed: 8}}
+	if r.arrivalSeed(3, 0) != r.arrivalSeed(3, 0) {
+		t.Error("one launch has two seeds")
+	}
+	seen := map[[2]uint64]bool{}
+	for _, seed := range [][2]uint64{r.arrivalSeed(1, 0), r.arrivalSeed(2, 0), r.arrivalSeed(1, 1), r.arrivalSeed(1, 2), other.arrivalSeed(1, 0)} {
+		if seen[seed] {
+			t.Errorf("%d is the seed of two", seed)
+		}
+		seen[seed] = true
+	}
+}
+
+// The generator is told how the cell's requests arrive.
+func TestLoadArrivals(t *testing.T) {
+	dir := t.TempDir()
+	generator, got := filepath.Join(dir, "assay"), filepath.Join(dir, "config")
+	must(t, os.WriteFile(generator, []byte("#!/bin/sh\ncat >"+got+"\necho '{}'\n"), 0o700))
+	in := &instance{r: &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: time.Minute, Seed: 7}}}
+	for arrivals, even := range map[string]bool{assay.EvenArrivals: true, assay.PoissonArrivals: false} {
+		j := servedJob(100)
+		j.Cell.Params = map[string]string{assay.ArrivalsParam: arrivals}
+		seed := in.r.arrivalSeed(3, 0)
+		_, err := in.load(t.Context(), j, "http://127.0.0.1:1", loadSize{measured: 100, warm: 10, rate: 100, seed: seed})
+		must(t, err)
+		text, err := os.ReadFile(got)
+		must(t, err)
+		var c load.Config
+		must(t, json.Unmarshal(text, &c))
+		if c.Even != even || c.Seed != seed || c.Rate != 100 {
+			t.Errorf("%s: got %+v", arrivals, c)
+		}
 	}
 }
