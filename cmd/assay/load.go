@@ -15,7 +15,7 @@ import (
 	"assay"
 	"assay/internal/format"
 	"assay/internal/load"
-	"assay/internal/plan"
+	"assay/internal/near"
 	"assay/internal/stat"
 
 	"github.com/spf13/cobra"
@@ -121,11 +121,7 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 func checkArrivals(cmd *cobra.Command, flags loadFlags) error {
 	switch {
 	case !slices.Contains(assay.Arrivals, flags.arrivals):
-		var hints []string
-		if meant := plan.Suggest(flags.arrivals, assay.Arrivals); meant != "" {
-			hints = append(hints, "did you mean "+meant+"?")
-		}
-		return usage(fmt.Errorf("--arrivals %q: want %s", flags.arrivals, strings.Join(assay.Arrivals, " or ")), hints...)
+		return usage(fmt.Errorf("--arrivals %q%s: want %s", flags.arrivals, near.Question(flags.arrivals, assay.Arrivals), strings.Join(assay.Arrivals, " or ")))
 	case cmd.Flags().Changed("arrivals") && len(flags.rates) == 0:
 		return usage(errors.New("--arrivals is for an open loop"), "--rate says how many requests are sent a second")
 	}
