@@ -81,6 +81,7 @@ func (r *Row) pairs(other *Row, metric string) stat.Pairs {
 	p.Joined, p.Added = joined, p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
 	p.Looks = r.Looks(other)
 	p.Kind = stat.CommonKind(assay.Kind(r.Cell, r.Table.Changes), assay.Kind(other.Cell, other.Table.Changes))
+	p.Members = [2]string{r.Name(), other.Name()}
 	return p
 }
 

@@ -18,6 +18,22 @@ func TestRuleOfTwoTables(t *testing.T) {
 	}
 }
 
+// Pairs name their members, by which a run's tables show who varies more than others.
+func TestPairsNameTheirMembers(t *testing.T) {
+	table := &Table{}
+	row := func(driver string) *Row {
+		r := &Row{Table: table, Driver: driver}
+		r.Cell = assay.Cell{Driver: driver, Profile: "web"}
+		for launch := 1; launch <= 2; launch++ {
+			r.Trials = append(r.Trials, newTrial(&assay.Trial{Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 1000}}, nil))
+		}
+		return r
+	}
+	if got, want := row("a").pairs(row("b"), assay.NsPerOp), [2]string{"a (web)", "b (web)"}; got.N != 2 || got.Members != want {
+		t.Errorf("got %d pairs of %q, want 2 of %q", got.N, got.Members, want)
+	}
+}
+
 // Launches are of one time where both spans together are at most twice the shorter one.
 func TestSameTime(t *testing.T) {
 	row := func(from, to int64) *Row {

@@ -155,7 +155,7 @@ func (r *record) figures(key, metric string) []float64 {
 // that changes data or not.
 func (r *record) pairs(key, other, metric string, changes bool) stat.Pairs {
 	var figures, partners []float64
-	kind := ""
+	kind, members := "", [2]string{}
 	for launch, t := range r.counted[key] {
 		partner := r.counted[other][launch]
 		if partner == nil {
@@ -166,13 +166,14 @@ func (r *record) pairs(key, other, metric string, changes bool) stat.Pairs {
 		if has && both {
 			figures, partners = append(figures, a), append(partners, b)
 			kind = stat.CommonKind(assay.Kind(t.Cell, changes), assay.Kind(partner.Cell, changes))
+			members = [2]string{t.Cell.Target() + "/" + t.Cell.Profile, partner.Cell.Target() + "/" + partner.Cell.Profile}
 		}
 	}
 	p, err := stat.NewPairs(figures, partners)
 	if err != nil { // a figure of zero has no ratio
 		return stat.Pairs{}
 	}
-	p.Kind = kind
+	p.Kind, p.Members = kind, members
 	return p
 }
 

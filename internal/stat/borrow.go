@@ -63,7 +63,7 @@ func borrow(tables []spread) *borrowing {
 // prior is what a comparison of a table borrows: from the other comparisons of
 // its kind in its table, and from other tables. What the comparison says of itself is not in
 // it, but for its small part in the variance of the run.
-func (b *borrowing) prior(table spread, own Pairs) Prior {
+func (b *borrowing) prior(table spread, own Pairs, uncertain float64) Prior {
 	p := b.run
 	if freedom := table.freedom - own.freedom(); freedom > 0 {
 		// What is orthogonal to the comparison in the table's blocks.
@@ -74,18 +74,20 @@ func (b *borrowing) prior(table spread, own Pairs) Prior {
 	if !(p.Freedom > 0) || !(p.Variance > 0) {
 		return Prior{}
 	}
-	p.Freedom = b.shrink(p.Freedom)
+	p.Freedom = b.shrink(p.Freedom, uncertain)
 	return p
 }
 
-// shrink takes from degrees of freedom what the comparisons of one table differ by. The
-// comparisons of a table ask for the same few again and again.
-func (b *borrowing) shrink(freedom float64) float64 {
-	if known, is := b.shrunk.Load(freedom); is {
+// shrink takes from degrees of freedom what the comparisons of one table differ by, and
+// how uncertain the factor of the members is. The comparisons of a table ask for the same
+// few again and again.
+func (b *borrowing) shrink(freedom, uncertain float64) float64 {
+	key := [2]float64{freedom, uncertain}
+	if known, is := b.shrunk.Load(key); is {
 		return known.(float64)
 	}
-	left := 2 * inverseTrigamma(b.within+trigamma(freedom/2))
-	b.shrunk.Store(freedom, left)
+	left := 2 * inverseTrigamma(b.within+uncertain+trigamma(freedom/2))
+	b.shrunk.Store(key, left)
 	return left
 }
 

@@ -29,10 +29,10 @@ func TestPriorLeavesOutItsOwn(t *testing.T) {
 		table spread
 		want  Prior
 	}{
-		{"others vary more", spread{variance: 0.02, freedom: 8}, Prior{Variance: 0.03, Freedom: b.shrink(4)}}, // (8 * 0.02 - 4 * 0.01) / 4
+		{"others vary more", spread{variance: 0.02, freedom: 8}, Prior{Variance: 0.03, Freedom: b.shrink(4, 0)}}, // (8 * 0.02 - 4 * 0.01) / 4
 		{"it is alone", spread{variance: 0.01, freedom: 4}, Prior{}},
 	} {
-		if got := b.prior(test.table, own); math.Abs(got.Variance-test.want.Variance) > 1e-12 || got.Freedom != test.want.Freedom {
+		if got := b.prior(test.table, own, 0); math.Abs(got.Variance-test.want.Variance) > 1e-12 || got.Freedom != test.want.Freedom {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestPriorLeavesOutItsOwn(t *testing.T) {
 	if got := borrow(alike).run.Freedom; got > maxFromRun {
 		t.Errorf("of tables that are all alike, %v degrees of freedom are borrowed, want at most %v", got, maxFromRun)
 	}
-	if got := b.shrink(1e9); got > maxFromTable {
+	if got := b.shrink(1e9, 0); got > maxFromTable {
 		t.Errorf("of any number, %v degrees of freedom are borrowed, want at most %v", got, maxFromTable)
 	}
 }

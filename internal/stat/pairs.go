@@ -20,6 +20,9 @@ type Pairs struct {
 	// Kind is that of both members, whose spread depends on it, or of pairs across kinds.
 	// Pairs borrow from those of their kind.
 	Kind string
+	// Members names both across the tables of a run, which show whether one of them varies
+	// more than others. Empty: unknown.
+	Members [2]string
 }
 
 // CommonKind is the kind of a pair of members of these kinds.
@@ -44,6 +47,12 @@ func NewPairs(figures, partners []float64) (Pairs, error) {
 // Swapped compares the other way round.
 func (p Pairs) Swapped() Pairs {
 	p.Mean = -p.Mean
+	return p
+}
+
+// scaled leaves out what the members make the variance differ by.
+func (p Pairs) scaled(f factor) Pairs {
+	p.SD /= math.Sqrt(f.times)
 	return p
 }
 

@@ -99,8 +99,12 @@ func (r Rule) Judge(tables []Table) []Judged {
 // priors says, for each table, what its comparisons borrow.
 func priors(tables []Table) []func(Pairs) Prior {
 	spreads := make([]map[string]spread, len(tables)) // by kind
+	factors := make([]func(Pairs) factor, len(tables))
+	members := newMembers(tables)
 	var kinds []spread
 	for i, t := range tables {
+		factors[i] = members.of(i)
+		t = t.scaled(factors[i])
 		spreads[i] = map[string]spread{}
 		for _, kind := range t.kinds() {
 			s := newSpread(t, kind)
@@ -114,9 +118,26 @@ func priors(tables []Table) []func(Pairs) Prior {
 	b := borrow(kinds)
 	all := make([]func(Pairs) Prior, len(tables))
 	for i := range tables {
-		all[i] = func(p Pairs) Prior { return b.prior(spreads[i][p.Kind], p) }
+		all[i] = func(p Pairs) Prior {
+			f := factors[i](p)
+			prior := b.prior(spreads[i][p.Kind], p.scaled(f), f.uncertain)
+			prior.Variance *= f.times
+			return prior
+		}
 	}
 	return all
+}
+
+// scaled is the table without what its members make the variances of its pairs differ by.
+func (t Table) scaled(factors func(Pairs) factor) Table {
+	pairs := make([][]Pairs, len(t.Pairs))
+	for i, row := range t.Pairs {
+		for _, p := range row {
+			pairs[i] = append(pairs[i], p.scaled(factors(p)))
+		}
+	}
+	t.Pairs = pairs
+	return t
 }
 
 func (r Rule) judgeTable(t Table, prior func(Pairs) Prior) Judged {

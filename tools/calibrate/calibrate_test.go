@@ -74,6 +74,30 @@ func TestDisqualifiedLaunchesDoNotCount(t *testing.T) {
 	}
 }
 
+// A rule that does not tell members apart misses the bar of the noisiest one.
+func TestPlantedMembersMissTheBar(t *testing.T) {
+	planted := func(rule stat.Rule, tables []stat.Table) []stat.Judged {
+		for _, table := range tables {
+			for _, row := range table.Pairs {
+				for j := range row {
+					row[j].Members = [2]string{}
+				}
+			}
+		}
+		return rule.Judge(tables)
+	}
+	for name, c := range map[string]struct {
+		judge  judge
+		missed bool
+	}{"planted": {planted, true}, "chosen": {chosen, false}} {
+		p := newPrinter(io.Discard, 1, 280)
+		p.worst(c.judge)
+		if got := len(p.missed) > 0; got != c.missed {
+			t.Errorf("%s: missed bars %q; want some: %v", name, p.missed, c.missed)
+		}
+	}
+}
+
 // Sides are scaled to a standard deviation of 1 about 0.
 func TestSidesAreScaled(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))

@@ -25,6 +25,7 @@ func main() {
 	fmt.Printf("# Calibration\n\nThe output of `go -C tools run ./calibrate -seed %d -draws %d`; [statistics](../docs/statistics.md) explains it.\n", *seed, *draws)
 	p := newPrinter(os.Stdout, *seed, *draws)
 	p.equals(chosen, scenarios)
+	p.worst(chosen)
 	p.adaptive(scenarios)
 	p.smallBudgets(scenarios[:16])
 	p.different(scenarios[:16])

@@ -105,6 +105,7 @@ func (s scenario) table(logs [][]float64) stat.Table {
 	for i, row := range table.Pairs {
 		for j := range row {
 			kind, other := s.kind(i, twin), s.kind(j, twin)
+			row[j].Members = [2]string{fmt.Sprint(i % twin), fmt.Sprint(j % twin)}
 			row[j].Kind = stat.CommonKind(fmt.Sprint(kind), fmt.Sprint(other))
 			if i < twin {
 				table.Tests = append(table.Tests, stat.Test{A: i, B: j, Baseline: kind == other && j == kind})

@@ -23,7 +23,10 @@ type scenario struct {
 	extra func(random *rand.Rand, n int) []float64
 	// unlike is by how much more the figures of every other member spread, which are
 	// of another kind; 0: all are of one.
-	unlike   float64
+	unlike float64
+	// noisy is by how much more the figures of the last member before the twin spread than
+	// those of the others; 0: no more.
+	noisy    float64
 	layouts  int     // link layouts of each build, used by turns; 0: they have no effect
 	byLayout bool    // compare means of layouts instead of launches
 	drift    float64 // of the whole machine, in a launch
@@ -119,6 +122,9 @@ func (s scenario) draw(random *rand.Rand, n int, truth []float64) measured {
 		deviations, mine := side(random, n), spread/math.Sqrt2*factor(random)
 		if s.kind(i, len(truth)) == 1 {
 			mine *= s.unlike
+		}
+		if s.noisy > 0 && i == len(truth)-1 {
+			mine *= s.noisy
 		}
 		effects := s.effects(random)
 		switch i {
