@@ -312,12 +312,20 @@ func (d *drafter) measurable() error {
 		if o.leftOut == "" {
 			return nil
 		}
-		reasons = append(reasons, fmt.Errorf("%s:%d: query %s cannot be measured: %s", d.options.Queries, o.line, o.name, o.leftOut))
+		reasons = append(reasons, fmt.Errorf("%s: query %s cannot be measured: %s", d.place(o.line), o.name, o.leftOut))
 	}
 	for _, s := range d.statements {
-		reasons = append(reasons, fmt.Errorf("%s:%d: %s cannot be measured: %s", d.options.Queries, s.line, s.subject(), s.leftOut))
+		reasons = append(reasons, fmt.Errorf("%s: %s cannot be measured: %s", d.place(s.line), s.subject(), s.leftOut))
 	}
 	return &InputError{errors.Join(reasons...)}
+}
+
+// place is where a query is: one of a log has no line of its own.
+func (d *drafter) place(line int) string {
+	if line == 0 {
+		return d.options.LogName
+	}
+	return fmt.Sprintf("%s:%d", d.options.Queries, line)
 }
 
 // subject names a script in a message.

@@ -54,10 +54,11 @@ func once[T any](ctx context.Context, known map[string]T, key string, limit time
 // observations are what was seen beside the trials, which checks and figures of later
 // ones need.
 type observations struct {
-	limits   map[int]float64    // requests a second that the load generator reaches, by clients
-	tracings map[string]tracing // of the syncs of cells, by traceKey
-	paces    paces
-	noDelays map[string]bool // targets whose delays the system did not confirm
+	limits     map[int]float64    // requests a second that the load generator reaches, by clients
+	unloadable map[int]error      // why the load generator cannot have so many clients
+	tracings   map[string]tracing // of the syncs of cells, by traceKey
+	paces      paces
+	noDelays   map[string]bool // targets whose delays the system did not confirm
 }
 
 // clock is how far a run is.

@@ -152,7 +152,7 @@ func Prepare(ctx context.Context, config Config) (*Runner, error) {
 	}
 	config.Data.Timeout = config.Timeout
 	r := &Runner{config: config, prepared: newPreparations(), ready: map[string]readyCase{},
-		observed: observations{limits: map[int]float64{}, tracings: map[string]tracing{}, noDelays: map[string]bool{}}}
+		observed: observations{limits: map[int]float64{}, unloadable: map[int]error{}, tracings: map[string]tracing{}, noDelays: map[string]bool{}}}
 	r.storage.durability, r.storage.loss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -44,6 +44,9 @@ func (j *job) cpus() []int {
 
 // runServed has the operation asked for over HTTP, by a process of its own.
 func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error {
+	if err := in.r.observed.unloadable[j.Cell.Clients]; err != nil {
+		return err
+	}
 	if err := in.prepareBlock(ctx, j, t); err != nil {
 		return err
 	}
@@ -162,9 +165,10 @@ func (r *Runner) self(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // calibrate finds once how many requests a second the generator reaches with so
-// many clients where nothing is behind the answers.
+// many clients where nothing is behind the answers. Where it cannot have so many, that
+// is kept as the outcome of the cells with as many.
 func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
-	if _, known := r.observed.limits[cell.Clients]; known {
+	if _, known := r.observed.limits[cell.Clients]; known || r.observed.unloadable[cell.Clients] != nil {
 		return nil
 	}
 	r.progress(Preparing, fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
@@ -175,7 +179,8 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("the load generator's own limit: %w", err)
+		r.observed.unloadable[cell.Clients] = fail(fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), err)
+		return nil
 	}
 	r.observed.limits[cell.Clients] = limit
 	return nil

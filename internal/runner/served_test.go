@@ -160,6 +160,22 @@ func TestLoadTimesOut(t *testing.T) {
 	}
 }
 
+// A load generator that cannot have so many clients fails the cells with as many, says
+// what to do, and does not end the run.
+func TestGeneratorWithTooManyClients(t *testing.T) {
+	generator := filepath.Join(t.TempDir(), "assay")
+	must(t, os.WriteFile(generator, []byte("#!/bin/sh\necho 'socket: too many open files' >&2; echo 127.0.0.1:1; exit 1\n"), 0o700))
+	r := &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: time.Minute}}
+	r.observed.limits, r.observed.unloadable = map[int]float64{}, map[int]error{}
+	j := servedJob(0)
+	must(t, r.calibrate(t.Context(), j.Cell))
+	trial := assay.Trial{Outcome: assay.OK}
+	must(t, end(&trial, (&instance{r: r}).runServed(t.Context(), j, &trial)))
+	if trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, "use fewer clients") {
+		t.Errorf("got %s (%s), want that the cell failed, and what to do", trial.Outcome, trial.Reason)
+	}
+}
+
 func TestReady(t *testing.T) {
 	for status, want := range map[int]string{http.StatusNoContent: "<nil>", http.StatusOK: "when it should be ready"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))

@@ -5,6 +5,7 @@ package syncs
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -76,15 +77,16 @@ var (
 // Parse reads a trace in strace's format (-f -y).
 func Parse(r io.Reader) ([]Call, error) {
 	p := parser{open: map[string]pending{}, processes: map[string]*process{}}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20)
-	for number := 1; lines.Scan(); number++ {
-		p.line(lines.Text(), number)
+	lines := bufio.NewReader(r)
+	for number := 1; ; number++ {
+		text, err := lines.ReadString('\n')
+		if p.line(strings.TrimSuffix(text, "\n"), number); errors.Is(err, io.EOF) {
+			return p.calls, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read line %d of the trace of system calls: %w", number, err)
+		}
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the trace of system calls: %w", err)
-	}
-	return p.calls, nil
 }
 
 type parser struct {

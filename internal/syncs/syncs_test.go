@@ -141,6 +141,14 @@ func TestVerdictMapped(t *testing.T) {
 	}
 }
 
+// A line of a trace may have any length: a call can be about thousands of buffers.
+func TestLongLine(t *testing.T) {
+	got := judged(t, "7 pwritev(5</d/wal>, ["+strings.Repeat("{}, ", 1<<19)+"], 100, 0) = 100\n7 fdatasync(5</d/wal>) = 0\n"+mark).Evidence()
+	if want := "1 commits: 1 fdatasync, 1 pwritev"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The evidence has the calls of all commits.
 func TestEvidence(t *testing.T) {
 	const commit = "7 pwrite64(5</d/wal>, \"\"..., 100, 0) = 100\n7 fdatasync(5</d/wal>) = 0\n" + mark
