@@ -110,7 +110,7 @@ func TestWorkerInCErrors(t *testing.T) {
 		{"db:DQS=0", "db is not written with cgo: its compile options were fixed when it was made; " +
 			"ask for db without options, or for a driver written with cgo: cgodb"},
 		{"plain:DQS=0", "it imports no driver module, so it has no versions and no compile options: ask for plain"},
-		{"db@cgodb", `"cgodb" is not a version: want a full one, such as db@v1.2.3`},
+		{"db@cgodb", `"cgodb" is neither a version, such as db@v1.2.3, nor the name of a driver whose module example.test/db requires`},
 	} {
 		spec, err := ParseSpec(c.spec)
 		must(t, err)
