@@ -174,9 +174,10 @@ func (o Operation) KV() bool {
 // Call reports whether the operation is one of the worker's own.
 func (o Operation) Call() bool { return len(o.Steps) > 0 && o.Steps[0].Call != "" }
 
-// Step is one SQL statement of an operation.
+// Step is one SQL statement of an operation, or a script.
 type Step struct {
 	SQL     string
+	Script  bool     // SQL is several statements, which one call executes; they take no arguments
 	Call    string   // an operation of the worker's own; SQL is a query that answers what it answers
 	N       int      // of a call: its size
 	KV      string   // what it is for a key-value store, as package wire names it; SQL says the same

@@ -21,6 +21,9 @@ func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err e
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	for _, step := range op.Steps {
+		if step.Script {
+			continue // only a single statement can be explained
+		}
 		rows, err := conn.QueryContext(ctx, "EXPLAIN QUERY PLAN "+step.SQL, make([]any, len(step.Args))...)
 		if err != nil {
 			return false, fmt.Errorf("operation %q: %w", op.Name, err)

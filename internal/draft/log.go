@@ -371,7 +371,7 @@ func (t *logged) summary() []string {
 		what string
 	}{{int64(t.undone), "transactions were rolled back, and are left out"},
 		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
-		{int64(t.nested), "savepoints were set in transactions; the plan has the statements in them, but no savepoints"},
+		{int64(t.nested), "savepoints were set in transactions; a log has no names of them, so the plan has only the statements in them"},
 		{int64(t.rest), "operations are left out, because there are too many kinds to measure each"}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))

@@ -148,6 +148,9 @@ func (b *probe) resolve(ctx context.Context, o *operation, op assay.Operation) (
 // was found.
 func (o *operation) conclude(found dataset.Tried, all bool) {
 	for i, st := range o.steps {
+		if st.savepoint() {
+			continue
+		}
 		rows := found.Steps[i]
 		st.mean = float64(rows.Total) / float64(max(1, found.Times))
 		if rows.Found == 0 && (len(st.args) > 0 || st.changes()) {

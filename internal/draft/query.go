@@ -32,6 +32,11 @@ type argument struct {
 
 func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES" }
 
+// savepoint reports SAVEPOINT, RELEASE and ROLLBACK TO, which change no rows themselves.
+func (q *query) savepoint() bool {
+	return q.verb == "SAVEPOINT" || q.verb == "RELEASE" || q.verb == "ROLLBACK" && q.top("TO") >= 0
+}
+
 // top is the place of the first of some words that stands in no parentheses; -1 where none does.
 func (q *query) top(words ...string) int {
 	return slices.IndexFunc(q.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && slices.ContainsFunc(words, t.Is) })

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"assay"
+	"assay/internal/plan"
 	"assay/internal/plan/sqltext"
 )
 
@@ -63,6 +65,10 @@ type splitter struct {
 }
 
 func (s *splitter) add(q *query) {
+	if s.open != nil && q.savepoint() {
+		s.open.queries = append(s.open.queries, q)
+		return
+	}
 	switch q.verb {
 	case "BEGIN":
 		s.end("it has no COMMIT")
@@ -107,8 +113,15 @@ func (s *splitter) end(why string) {
 	if s.open.leftOut == "" {
 		s.open.leftOut = why
 	}
-	if len(s.open.queries) == 0 && s.open.leftOut == "" {
+	if s.open.leftOut == "" && !slices.ContainsFunc(s.open.queries, func(q *query) bool { return !q.savepoint() }) {
 		s.open.leftOut = "there is no statement in it"
+	}
+	var steps []assay.Step
+	for _, q := range s.open.queries {
+		steps = append(steps, assay.Step{SQL: q.sql})
+	}
+	if name := plan.UnsetSavepoint(steps); s.open.leftOut == "" && name != "" {
+		s.open.leftOut = "no statement before sets the savepoint " + name
 	}
 	s.all = append(s.all, s.open)
 	s.open = nil
@@ -120,7 +133,7 @@ func unsupported(q *query) string {
 	case "COMMIT", "END", "ROLLBACK":
 		return "no BEGIN is before it"
 	case "SAVEPOINT", "RELEASE":
-		return "a plan has no savepoints: BEGIN and COMMIT make one operation"
+		return "no BEGIN is before it: a savepoint belongs to a transaction"
 	case "ATTACH", "DETACH":
 		return "a plan measures one file"
 	case "PRAGMA":

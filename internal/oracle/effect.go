@@ -51,7 +51,7 @@ func effectsOf(tokens []sqltext.Token, table func(name string) *table, null func
 	for _, statement := range sqltext.Statements(tokens) {
 		p := &reader{tokens: statement, table: table, null: null}
 		switch verb := sqltext.Verb(statement); {
-		case verb == "SELECT" || verb == "VALUES":
+		case verb == "SELECT", verb == "VALUES", verb == "SAVEPOINT", verb == "RELEASE":
 			continue
 		case statement[0].Is("WITH"): // what it defines can be anything
 		case verb == "INSERT" || verb == "REPLACE":

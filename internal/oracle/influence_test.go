@@ -42,6 +42,8 @@ func TestInfluences(t *testing.T) {
 		"a column that is written":      {"", "UPDATE t SET n = ? WHERE n = ?", []string{"t decided"}, ""},
 		"a column that is not stored":   {"", "UPDATE t SET n = ? WHERE g = ?", []string{"t decided"}, ""},
 		"a key that moves":              {"", "UPDATE t SET id = ? WHERE n = ?", []string{"t decided"}, ""},
+		"a savepoint":                   {"", "SAVEPOINT a; UPDATE t SET n = ? WHERE id = ?; RELEASE a", []string{"t"}, ""},
+		"what is undone":                {"", "UPDATE t SET n = ? WHERE id = ?; ROLLBACK TO a", nil, "cannot be told"},
 		"a trigger":                     {first, "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided"}, ""},
 		"a trigger of a trigger":        {first + "CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided", "v decided"}, ""},
 		"a trigger of another table":    {"CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t"}, ""},

@@ -81,7 +81,7 @@ func (c checker) source(w *workload) {
 
 // needsTables reports whether some operation is no key-value one.
 func (c checker) needsTables() bool {
-	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return e.value.SQL.set() || e.value.Steps.set() })
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return e.value.statements() })
 }
 
 func (c checker) operation(name text, o *operation) {

@@ -143,6 +143,7 @@ func (p *Plan) resolve(m *mistakes) []variant {
 					clients := most(p.populations(m, &e.value))
 					v.transactions(m, clients)
 					at.retries(v)
+					at.savepoints(v)
 					v.latest(m, clients)
 					all = append(all, v)
 				}
@@ -163,7 +164,7 @@ func (r *resolver) any(name string, o *operation, others *dict[operation]) assay
 		return r.total(name, o, others)
 	case o.Call.set():
 		return r.call(name, o)
-	case o.SQL.set(), o.Steps.set():
+	case o.statements():
 		return r.operation(name, o)
 	}
 	return assay.Operation{Name: name}

@@ -82,16 +82,20 @@ type operation struct {
 }
 
 // forms are the keys of which an operation has one.
-var forms = []string{"sql", "steps", "mix", "kv", "call", "sum"}
+var forms = []string{"sql", "script", "steps", "mix", "kv", "call", "sum"}
 
 // ofSQL is what an operation of statements does.
 type ofSQL struct {
 	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Script  text            `yaml:"script" jsonschema_description:"Several SQL statements without arguments, which one call of the driver executes."`
 	Steps   list[step]      `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
 	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
 	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
 	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
 }
+
+// statements reports whether the operation is of SQL that the plan has.
+func (o *ofSQL) statements() bool { return o.SQL.set() || o.Script.set() || o.Steps.set() }
 
 // ofAxes makes several cells of an operation.
 type ofAxes struct {
@@ -149,7 +153,7 @@ func (o *operation) read(m *mistakes, n ast.Node) {
 		}
 	}
 	if ok && len(o.forms) == 0 {
-		m.at(o.place, "an operation needs sql, steps, mix, kv, call or sum")
+		m.at(o.place, "an operation needs sql, script, steps, mix, kv, call or sum")
 	}
 	if len(o.forms) > 1 {
 		m.at(o.place, "an operation has one of %s", strings.Join(o.forms, " and "))
@@ -176,6 +180,7 @@ func (s *sum) read(m *mistakes, n ast.Node) {
 type step struct {
 	place
 	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Script  text            `yaml:"script" jsonschema_description:"Instead of sql: several statements without arguments, which one call of the driver executes."`
 	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
 	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
 	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
@@ -186,13 +191,16 @@ type step struct {
 func (s *step) read(m *mistakes, n ast.Node) {
 	found, ok := m.fields(n, "a step", "key of a step", s)
 	switch {
-	case ok && !s.SQL.set() && !s.Steps.set() && !slices.Contains(found, "sql"):
-		m.at(s.place, "a step needs sql, or steps to repeat")
+	case ok && !s.SQL.set() && !s.Script.set() && !s.Steps.set() && !slices.Contains(found, "sql"):
+		m.at(s.place, "a step needs sql, a script, or steps to repeat")
 	case s.Steps.set() && !s.Repeat.set():
 		m.at(s.Steps.place, "steps within a step are repeated together: say how many times, as in repeat: 20")
 	}
-	if s.Steps.set() {
-		m.misplaced(s, "%s belongs to the steps that are repeated", "sql", "args", "rows", "returns")
+	switch {
+	case s.Steps.set():
+		m.misplaced(s, "%s belongs to the steps that are repeated", "sql", "script", "args", "rows", "returns")
+	case s.Script.set():
+		m.misplaced(s, "%s belongs to sql, not to script", "sql", "args", "rows", "returns")
 	}
 }
 

@@ -87,7 +87,7 @@ func (c checker) records(w *workload) {
 	}
 	c.m.misplaced(w, "a workload with records has no %s", "schema", "file", "data")
 	for _, e := range c.operations.entries {
-		if e.value.SQL.set() || e.value.Steps.set() {
+		if e.value.statements() {
 			c.m.at(e.key.place, "%s is SQL, and the workload has records: it takes kv operations and mixes of them", e.key.value)
 		}
 	}

@@ -19,7 +19,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.value == "row"}
 	steps := o.Steps.items
 	if !o.Steps.set() {
-		steps = []step{{place: o.place, SQL: o.SQL, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
+		steps = []step{{place: o.place, SQL: o.SQL, Script: o.Script, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
 	}
 	op.Steps, op.Changes = r.unrolled(steps)
 	rows := 0
@@ -41,6 +41,14 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 // arguments of the steps before it.
 func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 	resolved := assay.Step{Rows: -1}
+	if s.Script.set() {
+		sql, ok := r.env.expand(r.m, s.Script.place, s.Script.value)
+		resolved.SQL, resolved.Script = sql, true
+		if ok {
+			r.m.script(s.Script.place, sql)
+		}
+		return resolved, true
+	}
 	sql, repeat, ok := r.env.sql(r.m, s.SQL, len(s.Args.items))
 	if !ok || !s.SQL.set() {
 		r.args(s.Args.items, 1, before)
@@ -193,8 +201,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 // of busy after a step that changed data, where each step commits alone.
 func (r *resolver) retries(v variant) {
 	o, op := v.spec, v.operation
-	alone := len(o.Transaction.items) == 0 || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "none" })
-	if !op.RetryBusy || !alone || o.Only.set() { // in a mix, the mix says what busy does
+	if !op.RetryBusy || !o.commitsAlone() || o.Only.set() { // in a mix, the mix says what busy does
 		return
 	}
 	if changesEarly(op.Steps) {
@@ -207,8 +214,16 @@ func (r *resolver) retries(v variant) {
 	}
 }
 
-// changesEarly reports whether a step before the last changes data.
+// commitsAlone reports whether each statement commits alone in some cells.
+func (o *operation) commitsAlone() bool {
+	return len(o.Transaction.items) == 0 || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "none" })
+}
+
+// changesEarly reports whether data may be changed before the last statement.
 func changesEarly(steps []assay.Step) bool {
+	if slices.ContainsFunc(steps, func(s assay.Step) bool { return s.Script }) {
+		return true
+	}
 	return slices.ContainsFunc(steps[:max(0, len(steps)-1)], func(s assay.Step) bool {
 		kind, _ := (&mistakes{}).statement(place{}, s.SQL)
 		return kind.changes

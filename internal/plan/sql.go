@@ -22,7 +22,7 @@ var (
 		"INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "DROP", "ALTER",
 		"ANALYZE", "ATTACH", "DETACH", "REINDEX", "VACUUM",
 	}
-	transactionWords = []string{"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"}
+	transactionWords = []string{"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"} // but for savepoints
 )
 
 // statement tells what one SQL statement is. Mistakes are reported.
@@ -32,11 +32,34 @@ func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
 		m.at(at, "the SQL has a quote or comment without an end")
 		return s, false
 	}
-	tokens, ok = m.single(at, tokens)
-	if !ok {
+	if tokens, ok = m.single(at, tokens); !ok {
 		return s, false
 	}
+	return m.kind(at, tokens)
+}
+
+// script reports the mistakes in statements that one call executes.
+func (m *mistakes) script(at place, sql string) {
+	tokens, whole := sqltext.Scan(sql)
+	all := sqltext.Statements(tokens)
+	switch {
+	case !whole:
+		m.at(at, "the script has a quote or comment without an end")
+		return
+	case len(all) == 0:
+		m.at(at, "the script is empty")
+	}
+	for _, tokens := range all {
+		if s, ok := m.kind(at, tokens); ok && s.params > 0 {
+			m.at(at, "a script takes no arguments: write values into it, or use steps")
+		}
+	}
+}
+
+// kind tells what the statement is that the tokens make.
+func (m *mistakes) kind(at place, tokens []sqltext.Token) (s statement, ok bool) {
 	verb := sqltext.Verb(tokens)
+	_, ofSavepoint := savepointOf(tokens)
 	switch {
 	case slices.Contains(queryWords, verb):
 		s.query = true
@@ -46,6 +69,8 @@ func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
 	case slices.Contains(changeWords, verb):
 		s.changes = true
 		s.query = slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("RETURNING") })
+	case ofSavepoint:
+		s.changes = true
 	case slices.Contains(transactionWords, verb):
 		m.at(at, "%s is not for the SQL: use the key transaction", verb)
 		return s, false
@@ -67,7 +92,7 @@ func (m *mistakes) single(at place, tokens []sqltext.Token) ([]sqltext.Token, bo
 		return nil, false
 	}
 	if slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Kind == ';' }) {
-		m.at(at, "the SQL has several statements: use steps")
+		m.at(at, "the SQL has several statements: use steps, or script")
 		return nil, false
 	}
 	return tokens, true

@@ -86,7 +86,7 @@ func TestRepeatMistakes(t *testing.T) {
 			"argument 1 belongs to repeated steps, and this step is not one of them: it is unclear which of its values is meant"},
 		{`[{repeat: 0, sql: SELECT 1}]`, "repeat must be 1 to 5000, not 0"},
 		{`[{repeat: 100, steps: [{repeat: 100, sql: SELECT 1}]}]`, "the operation has 10000 statements when all is repeated, more than 5000"},
-		{`[{repeat: 2}]`, "a step needs sql, or steps to repeat"},
+		{`[{repeat: 2}]`, "a step needs sql, a script, or steps to repeat"},
 		{`[{steps: [{sql: SELECT 1}]}]`, "steps within a step are repeated together: say how many times, as in repeat: 20"},
 		{`[{repeat: 2, sql: SELECT 1, steps: [{sql: SELECT 1}]}]`, "sql belongs to the steps that are repeated"},
 		{`[{repeat: 2, steps: [{sql: SELECT 1, returns: integer}]}]`, `unknown type "integer"`},

@@ -375,7 +375,7 @@ func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.O
 	}
 	arguments := 0
 	for _, step := range op.Steps {
-		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Call: step.Call, N: step.N, KV: step.KV, Fields: step.Fields, Field: step.Field, Query: step.Query, Args: len(step.Args),
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Script: step.Script, Call: step.Call, N: step.N, KV: step.KV, Fields: step.Fields, Field: step.Field, Query: step.Query, Args: len(step.Args),
 			Rows: step.Rows, Returns: assay.TypeNames(step.Returns)})
 		arguments += len(step.Args)
 	}

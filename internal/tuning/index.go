@@ -100,7 +100,9 @@ func (t *Tuning) lacking(ctx context.Context, file string) []string {
 func statements(op assay.Operation) []string {
 	var all []string
 	for _, step := range op.Steps {
-		all = append(all, step.SQL)
+		if !step.Script { // an index is looked for by the plan of a single statement
+			all = append(all, step.SQL)
+		}
 	}
 	for _, part := range op.Parts {
 		all = append(all, statements(part.Operation)...)

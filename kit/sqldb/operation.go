@@ -47,6 +47,9 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		return o, nil // to ask for a plan would open a connection
 	}
 	for i, step := range spec.Steps {
+		if step.Script {
+			continue // only a single statement can be explained
+		}
 		plan, err := d.explain(step, kit.FirstArguments(spec.Steps, i, trace))
 		if err != nil {
 			return nil, fmt.Errorf("step %d: %w", i+1, err)
@@ -274,7 +277,7 @@ type handle interface {
 
 // compile compiles the steps on a handle where the policy is once, steps of the same
 // SQL once together, as a program would; otherwise there are no statements, a nil for
-// each step.
+// each step, as for a script.
 func (o *operation) compile(on handle) ([]*sql.Stmt, error) {
 	statements := make([]*sql.Stmt, len(o.spec.Steps))
 	if !o.spec.Statement.Keeps() {
@@ -282,6 +285,9 @@ func (o *operation) compile(on handle) ([]*sql.Stmt, error) {
 	}
 	compiled := map[string]*sql.Stmt{}
 	for i, step := range o.spec.Steps {
+		if step.Script {
+			continue // only a single statement can be compiled
+		}
 		if compiled[step.SQL] == nil {
 			statement, err := on.PrepareContext(context.Background(), step.SQL)
 			if err != nil {
@@ -299,7 +305,7 @@ func (c *client) bind(on handle, statements []*sql.Stmt) []preparedStep {
 	var steps []preparedStep
 	first := 0
 	for i, step := range c.o.spec.Steps {
-		steps = append(steps, preparedStep{Step: step, ctx: context.Background(), on: on, statement: statements[i], each: c.o.spec.Statement == wire.Each, trace: c.o.trace,
+		steps = append(steps, preparedStep{Step: step, ctx: context.Background(), on: on, statement: statements[i], each: c.o.spec.Statement == wire.Each && !step.Script, trace: c.o.trace,
 			first: first, args: make([]any, step.Args), dest: c.destinations[i]})
 		first += step.Args
 	}

@@ -108,6 +108,9 @@ func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
 func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Phases) (int, error) {
 	s := &c.steps[i]
 	phases.Begin()
+	if s.Script {
+		return 0, conn.(Scripter).ExecScript(s.SQL)
+	}
 	switch c.o.spec.Statement {
 	case wire.Each:
 		stmt, err := conn.Prepare(s.SQL)
@@ -160,7 +163,7 @@ func closeAll(stmts []Stmt) error {
 	var errs []error
 	closed := map[Stmt]bool{}
 	for _, stmt := range stmts {
-		if !closed[stmt] {
+		if stmt != nil && !closed[stmt] {
 			closed[stmt] = true
 			errs = append(errs, stmt.Close())
 		}

@@ -81,6 +81,12 @@ type RowCaller interface {
 	CallRows(sql string, args []any, row func(Stmt) error) error
 }
 
+// Scripter is a Conn whose driver has a documented form to run several statements in
+// one call. It may run them in a savepoint.
+type Scripter interface {
+	ExecScript(sql string) error
+}
+
 // Type is one of SQLite's types of values, by its number.
 type Type int
 

@@ -86,7 +86,7 @@ func (o *operation) compile(steps []step) error {
 			return nil
 		}
 		for i, s := range steps {
-			same := slices.IndexFunc(steps[:i], func(before step) bool { return before.SQL == s.SQL })
+			same := slices.IndexFunc(steps[:i], func(before step) bool { return before.SQL == s.SQL && before.Script == s.Script })
 			if stmts := o.compiled[conn]; same >= 0 && stmts != nil {
 				o.compiled[conn] = append(stmts, stmts[same])
 			} else if err := o.compileOn(conn, s); err != nil {
@@ -97,8 +97,13 @@ func (o *operation) compile(steps []step) error {
 	})
 }
 
-// compileOn leaves the statement in the driver's cache where it has one.
+// compileOn leaves the statement in the driver's cache where it has one. A script has
+// none.
 func (o *operation) compileOn(conn Conn, s step) error {
+	if s.Script {
+		o.compiled[conn] = append(o.compiled[conn], nil)
+		return nil
+	}
 	if cacher, ok := conn.(Cacher); ok {
 		_, err := cacher.Cached(s.SQL)
 		return err
@@ -115,6 +120,12 @@ func (o *operation) compileOn(conn Conn, s step) error {
 func (o *operation) explain(conn Conn, steps []step) error {
 	var lines []string
 	for i, s := range steps {
+		if s.Script {
+			if _, runs := conn.(Scripter); !runs {
+				return wire.Errorf(wire.Unsupported, "driver %s has no form to run several statements in one call", o.db.driver.Name)
+			}
+			continue // only a single statement can be explained
+		}
 		err := o.check(conn, s)
 		if err == nil {
 			lines, err = s.explain(conn, lines)

@@ -159,7 +159,10 @@ const (
 // Args columns.
 type Step struct {
 	SQL string `json:"sql,omitempty"`
-	KV  string `json:"kv,omitempty"` // instead of SQL: get, put, delete, scan, update or get-field
+	// Script says that SQL is several statements without arguments, which one call of
+	// the driver executes.
+	Script bool   `json:"script,omitempty"`
+	KV     string `json:"kv,omitempty"` // instead of SQL: get, put, delete, scan, update or get-field
 	// Fields is how many fields a value of a store has, each an argument of put
 	// and a column of answers; 0: the value is one. Field, from 0, is the one
 	// that an update or get-field is of.

@@ -46,6 +46,8 @@ var sqlChecks = []check{
 	{"every statement policy gives the same answers", wire.CapSQL, policies},
 	{"arguments come from the trace, NULLs too", wire.CapSQL, argumentsFromTrace},
 	{"transactions change what they should", wire.CapSQL, transactions},
+	{"savepoints undo what they should", wire.CapSQL, savepoints},
+	{"a script runs all of its statements, or is unsupported", wire.CapSQL, script},
 	{"each transaction leaves a mark where that is asked for", wire.CapSQL, transactionsMarked},
 	{"a failed operation is counted as an error, not as an operation", wire.CapSQL, errorsCounted},
 	{"a wrong number of rows is counted as a miss, not as an operation", wire.CapSQL, missesCounted},
@@ -206,6 +208,34 @@ func transactions(b *bench) {
 	expect("transactions in the histogram", histogramCount(m), int64(3))
 	b.answers("SELECT count(*), min(id), max(id) FROM t WHERE id >= 100", []string{"int", "int", "int"},
 		[]any{int64(15), int64(105), int64(119)})
+}
+
+func savepoints(b *bench) {
+	change := func(sql string) wire.Step { return wire.Step{SQL: sql, Rows: -1} }
+	op := wire.Operation{Name: "undone", Changes: true, Transaction: 2, Steps: []wire.Step{change("SAVEPOINT a"), change("UPDATE t SET n = n + 1 WHERE id = 1"),
+		change("SAVEPOINT b"), change("UPDATE t SET n = n + 100 WHERE id = 1"), change("ROLLBACK TO b"), change("RELEASE a")}}
+	b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	b.prepare(op, 1)
+	expect("operations", b.block("undone", 4).Operations, int64(4))
+	b.answers("SELECT n FROM t WHERE id = 1", []string{"int"}, []any{int64(46)})
+}
+
+func script(b *bench) {
+	b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	want := int64(42)
+	for i, transaction := range []int{0, 2} {
+		op := wire.Operation{Name: []string{"alone", "together"}[i], Changes: true, Transaction: transaction, Steps: []wire.Step{
+			{SQL: "UPDATE t SET n = n + 1 WHERE id = 1; -- and\nUPDATE t SET n = n + 100 WHERE id = 1;\n", Script: true, Rows: -1},
+			{SQL: "UPDATE t SET n = n + 1000 WHERE id = 1", Rows: 1}}}
+		err := b.ask(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil)
+		if i > 0 && refusal(err) != nil {
+			return // a form that commits what is open
+		}
+		applies(err)
+		want += 4 * 1101
+		expect("operations", b.block(op.Name, 4).Operations, int64(4))
+		b.answers("SELECT n FROM t WHERE id = 1", []string{"int"}, []any{want})
+	}
 }
 
 func transactionsMarked(b *bench) {

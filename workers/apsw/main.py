@@ -31,6 +31,10 @@ class Apsw(assay_worker.Driver):
 
         return rows if query else changed
 
+    def script(self, connection, sql, in_transaction):
+        cursor = connection.cursor()
+        return lambda: cursor.execute(sql).fetchall()
+
     def copy(self, source, target):
         with target.backup("main", source, "main") as backup:
             backup.step()

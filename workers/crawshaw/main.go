@@ -74,6 +74,8 @@ type conn struct{ *sqlite.Conn }
 
 func (c conn) Exec(sql string) error { return sqlitex.ExecTransient(c.Conn, sql, nil) }
 
+func (c conn) ExecScript(sql string) error { return sqlitex.ExecScript(c.Conn, sql) }
+
 func (c conn) Prepare(sql string) (stepdb.Stmt, error) {
 	s, trailing, err := c.PrepareTransient(sql)
 	if err != nil {

@@ -46,6 +46,7 @@ func code(err error) int {
 type conn struct{ *gosqlite.Conn }
 
 func (c conn) Exec(sql string) error             { return c.Conn.Exec(sql) }
+func (c conn) ExecScript(sql string) error       { return c.Conn.Exec(sql) }
 func (c conn) Call(sql string, args []any) error { return c.Conn.Exec(sql, args...) }
 
 func (c conn) Prepare(sql string) (stepdb.Stmt, error) {

@@ -45,6 +45,8 @@ func code(err error) int {
 
 type conn struct{ *sqlite3.Conn }
 
+func (c conn) ExecScript(sql string) error { return c.Exec(sql) }
+
 func (c conn) Changes() int { return int(c.Conn.Changes()) }
 
 func (c conn) Prepare(sql string) (stepdb.Stmt, error) {

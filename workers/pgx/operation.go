@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ import (
 
 // never is how long a connection may live, or be idle.
 const never = time.Duration(math.MaxInt64)
+
+// ofSavepoint finds the statements about savepoints.
+var ofSavepoint = regexp.MustCompile(`(?i)^\s*(SAVEPOINT|RELEASE|ROLLBACK)\b`)
 
 type operation struct {
 	db    *database
@@ -40,12 +44,18 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	o := &operation{db: d, spec: spec, trace: trace, begin: "BEGIN", commit: "COMMIT"}
 	var plans []string
 	for i, step := range spec.Steps {
-		name, err := o.prepare(step)
+		name, err := step.SQL, error(nil)
+		if !step.Script { // only a single statement can be prepared
+			name, err = o.prepare(step)
+		}
 		if err != nil {
 			return nil, refusal(fmt.Errorf("step %d: %w", i+1, err))
 		}
 		if o.spec.Statement.Keeps() {
 			o.names = append(o.names, name)
+		}
+		if step.Script || ofSavepoint.MatchString(step.SQL) {
+			continue // the server explains no such statement
 		}
 		plan, err := o.explain(i)
 		if err != nil {
@@ -132,7 +142,7 @@ func (o *operation) Client() (kit.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := execution{Step: step, ctx: context.Background(), text: step.SQL, each: o.spec.Statement == wire.Each, trace: o.trace,
+		s := execution{Step: step, ctx: context.Background(), text: step.SQL, each: o.spec.Statement == wire.Each && !step.Script, trace: o.trace,
 			first: first, args: make([]any, step.Args), dest: dest}
 		if len(o.names) > 0 {
 			s.text = o.names[i]

@@ -40,6 +40,12 @@ class Sqlite3(assay_worker.Driver):
         run = each if policy == "each" else once
         return run if query else changed
 
+    def script(self, connection, sql, in_transaction):
+        if in_transaction:  # executescript commits it first
+            return super().script(connection, sql, in_transaction)
+        cursor = connection.cursor()
+        return lambda: cursor.executescript(sql)
+
     def copy(self, source, target):
         source.backup(target)
 

@@ -22,6 +22,7 @@ static bool read_step(operation *o, const json *spec, error *e) {
 	step *s = &o->steps[o->step_count++];
 	int64_t args = json_int(spec, "args", e);
 	s->sql = copy_text(json_text(spec, "sql", e));
+	s->script = json_bool(spec, "script", e);
 	s->query = json_bool(spec, "query", e);
 	s->rows = json_int(spec, "rows", e);
 	const json *returns = json_list(spec, "returns", e);
@@ -106,7 +107,7 @@ static bool compile_control(operation *o, error *e) {
 // would in a program.
 static int same_sql(const operation *o, int k) {
 	int first = 0;
-	while (strcmp(o->steps[first].sql, o->steps[k].sql) != 0) first++;
+	while (o->steps[first].script || strcmp(o->steps[first].sql, o->steps[k].sql) != 0) first++;
 	return first;
 }
 
@@ -116,6 +117,7 @@ static bool compile_all(operation *o, error *e) {
 	for (int i = 0; i < o->connections; i++) {
 		o->statements[i] = allocate((size_t)(o->step_count + 1) * sizeof **o->statements);
 		for (int k = 0; k < o->step_count; k++) {
+			if (o->steps[k].script) continue; // only a single statement can be compiled
 			int first = o->each ? k : same_sql(o, k);
 			o->statements[i][k] = first < k ? o->statements[i][first] : compile_step(o, i, k, e);
 			if (o->statements[i][k] == NULL) return false;
@@ -134,6 +136,7 @@ static void explain(operation *o) {
 	out plan = {0};
 	put(&plan, "%s", "");
 	for (int i = 0; i < o->step_count; i++) {
+		if (o->steps[i].script) continue; // only a single statement can be explained
 		sqlite3_stmt *s = NULL;
 		char *sql = format_text("EXPLAIN QUERY PLAN %s", o->steps[i].sql);
 		sqlite3_prepare_v2(connections(o)[0], sql, -1, &s, NULL);
@@ -373,6 +376,11 @@ static void run_step(const operation *o, int connection, int i, int64_t row, res
 	sqlite3 *db = connections(o)[connection];
 	sqlite3_stmt *statement = o->statements[connection][i];
 	int rc = SQLITE_OK;
+	if (s->script) {
+		rc = sqlite3_exec(db, s->sql, NULL, NULL, NULL);
+		if (rc != SQLITE_OK) broken(r, db, rc);
+		return;
+	}
 	if (o->each) {
 		rc = sqlite3_prepare_v2(db, s->sql, -1, &statement, NULL);
 		end_phase(p, PHASE_PREPARE);

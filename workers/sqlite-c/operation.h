@@ -9,6 +9,7 @@
 
 typedef struct {
 	char *sql;
+	bool script; // sql is several statements, which sqlite3_exec runs
 	bool query;
 	int args;
 	int first; // column of the trace with the first argument

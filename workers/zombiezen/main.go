@@ -57,6 +57,8 @@ type conn struct{ *sqlite.Conn }
 
 func (c conn) Exec(sql string) error { return sqlitex.ExecuteTransient(c.Conn, sql, nil) }
 
+func (c conn) ExecScript(sql string) error { return sqlitex.ExecuteScript(c.Conn, sql, nil) }
+
 func (c conn) Prepare(sql string) (stepdb.Stmt, error) {
 	s, trailing, err := c.PrepareTransient(sql)
 	if err != nil {

@@ -26,7 +26,7 @@ class Operation {
     const rows = this.steps.map((step) => step.rows || 0);
     this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
     digests(this.steps);
-    this.plan = this.steps.map((step, i) => this.explain(step.sql, this.arguments[i])).join("\n");
+    this.plan = this.steps.map((step, i) => (step.script ? [] : this.explain(step.sql, this.arguments[i]))).flat().join("\n");
     this.compiled = this.connections.map((connection) => this.compile(connection));
   }
 
@@ -58,8 +58,16 @@ class Operation {
       return made.get(sql);
     };
     const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
-    const runs = this.steps.map((step) => statement(step.sql, step.query));
+    const runs = this.steps.map((step) => (step.script ? this.script(connection, step.sql) : statement(step.sql, step.query)));
     return { connection, runs, unit: this.unitOf(runs, control) };
+  }
+
+  // script runs several statements in one call of the driver.
+  script(connection, sql) {
+    return () => {
+      this.worker.driver.execute(connection, sql);
+      return 0;
+    };
   }
 
   // null runs one unit by statements that do nothing, and answer as expected.

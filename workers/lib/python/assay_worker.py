@@ -49,6 +49,10 @@ class Driver:
         the rows of a query as a list, or the number of rows changed."""
         raise NotImplementedError
 
+    def script(self, connection, sql, in_transaction):
+        """A function that executes several statements in one call of the driver."""
+        raise Refusal("unsupported", f"{self.api} has no form to run several statements in one call" + (" within a transaction" if in_transaction else ""))
+
     def copy(self, source, target):
         """Copies a whole database by SQLite's backup API."""
         raise Refusal("unsupported", f"{self.name} cannot copy a database into memory")
@@ -367,7 +371,7 @@ class Operation:
         counts = [step.get("rows", 0) for step in self.steps]
         self.rows = -1 if min(counts) < 0 else sum(counts) * self.unit
         digests(self.steps)
-        self.plan = "\n".join(self.explain(i) for i in range(len(self.steps)))
+        self.plan = "\n".join(self.explain(i) for i, step in enumerate(self.steps) if not step.get("script"))
         self.connections = worker.writers if self.changes else worker.readers
         self.free = worker.free_writers if self.changes else worker.free_readers
         compiled = {id(c): self.compiled(c) for c in self.connections}
@@ -394,8 +398,17 @@ class Operation:
     def compiled(self, connection):
         """The steps on a connection, and BEGIN, COMMIT, ROLLBACK where there are transactions."""
         statement = self.worker.driver.statement
-        runs = [statement(connection, step["sql"], self.policy, bool(step.get("query"))) for step in self.steps]
+        runs = [self.script(connection, step["sql"]) if step.get("script") else statement(connection, step["sql"], self.policy, bool(step.get("query"))) for step in self.steps]
         return runs, [statement(connection, sql, self.policy, False) for sql in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")] if self.size else []
+
+    def script(self, connection, sql):
+        run = self.worker.driver.script(connection, sql, bool(self.size))
+
+        def unit(_args):
+            run()
+            return 0
+
+        return unit
 
     def unit_on(self, runs, control):
         """The function that runs one unit by these statements."""

@@ -12,6 +12,7 @@ class Operation
     @unit, @policy = [1, @size].max, spec["statement"] || "once"
     @connections = @changes ? worker.writers : worker.readers
     Protocol.invalid("an operation wants steps of SQL") if @steps.empty? || @steps.any? { |step| step["sql"].to_s.empty? }
+    Protocol.unsupported("#{@driver.api} has no form to run several statements in one call") if @steps.any? { |step| step["script"] }
     Protocol.invalid("no connection of the operation's kind is open") if @connections.empty?
     Protocol.unsupported("transactions of operations that change nothing") if @size.positive? && !@changes
     open_trace(spec["trace"])
