@@ -263,5 +263,8 @@ func (f *form) notes() []string {
 	if f.alone() {
 		lines = append(lines, "locking_mode = EXCLUSIVE shuts every other connection out: keep the pool at one.")
 	}
+	if !slices.Contains([]string{"", "0"}, f.settings["mmap_size"]) {
+		lines = append(lines, "mmap_size: where another process truncates the file, or on FUSE, virtiofs or 9p, a read can end the process (SIGBUS).")
+	}
 	return lines
 }
