@@ -67,6 +67,9 @@ type Row struct {
 	// BusyByDefault says that operations were refused because a connection does not wait for
 	// locks. The figure is that of the loop that asks again, and of no program.
 	BusyByDefault bool
+	// Saturated says that it is a saturated closed loop in one process, whose percentiles are
+	// left out.
+	Saturated bool
 	// IsFloor says that the target is the engine with nothing in between. It is
 	// shown and not ranked.
 	IsFloor bool
@@ -261,6 +264,10 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 	if !slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.permanentFailure() }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
+	}
+	if r.saturates(run) {
+		r.Saturated = true
+		r.Figures = slices.DeleteFunc(r.Figures, func(f Figure) bool { return assay.Percentiles[f.Metric.Name] > 0 })
 	}
 	if busy, has := r.Figure(assay.BusyOp); r.Outcome == assay.OK && has && busy.Interval.Center > maxBusy && !r.waits() {
 		r.BusyByDefault, r.Reason = true, fmt.Sprintf("answers busy by default: busy_timeout is 0, and %s of 100 operations were refused and asked again", wording.Digits(100*busy.Interval.Center))

@@ -82,10 +82,10 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 	case slices.ContainsFunc(t.WithTwins(), (*analysis.Row).Served):
 		all = append(all, loadColumns(t)...)
 	case t.Cell().Clients > 1:
-		all = append(all,
-			column{assay.P50, true, centreColumn(assay.P50)},
-			column{assay.P99, true, centreColumn(assay.P99)},
-			column{assay.BusyOp, true, centreColumn(assay.BusyOp)})
+		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { return !r.Saturated }) {
+			all = append(all, column{assay.P50, true, centreColumn(assay.P50)}, column{assay.P99, true, centreColumn(assay.P99)})
+		}
+		all = append(all, column{assay.BusyOp, true, centreColumn(assay.BusyOp)})
 	}
 	if t.Any(assay.ReopensOp) {
 		all = append(all, column{assay.ReopensOp, true, centreColumn(assay.ReopensOp)})
@@ -228,6 +228,9 @@ func marks(r *analysis.Row, n *notes) []int {
 			introduction = "undecided, since "
 		}
 		all = append(all, n.mark(warningLine(w, introduction)))
+	}
+	if r.Saturated {
+		all = append(all, n.mark("saturated closed loop: more clients than processors, without pause; how long one operation takes is the scheduler's doing, and left out"))
 	}
 	if r.Cell.AsPublished {
 		all = append(all, n.mark("as-published: this condition is as published, faults included"))

@@ -101,6 +101,33 @@ func TestColumnsWithAPool(t *testing.T) {
 	}
 }
 
+// Percentiles of a saturated closed loop in one process are left out; over HTTP, with few
+// clients and where the processors are not known, they stay.
+func TestSaturatedClosedLoop(t *testing.T) {
+	for _, c := range []struct {
+		cores   string
+		clients int
+		served  bool
+		want    bool
+	}{{"2", 8, false, false}, {"8", 8, false, true}, {"", 8, false, true}, {"2", 8, true, true}} {
+		cell := analysistest.Cell("get", "mattn", "web")
+		cell.Clients, cell.Pool, cell.Idle = c.clients, c.clients, c.clients
+		run := analysistest.PlainRun
+		run.Host = map[string]string{"cores": c.cores}
+		r := mustReport(t, run, analysistest.Change(analysistest.Launches(cell, 3, 100, 1), func(t *assay.Trial) {
+			t.Mode, t.Figures[assay.P50], t.Figures[assay.P99] = assay.Blocks, 9000, 4e6
+			if c.served {
+				t.Figures[assay.LimitPerS] = 1e6
+			}
+		}))
+		_, figure := r.Tables[0].Rows[0].Figure(assay.P99)
+		column := slices.ContainsFunc(columnsOf(r.Tables[0], &notes{}), func(c column) bool { return c.name == assay.P99 })
+		if figure != c.want || column != c.want {
+			t.Errorf("%+v: got a p99 %v and its column %v", c, figure, column)
+		}
+	}
+}
+
 // The order in which a store returns trials must not matter.
 func TestOrderOfTrials(t *testing.T) {
 	run, trials := analysistest.SampleRun()
