@@ -39,6 +39,11 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 // AgainstAfter compares as Against does, after so many earlier looks, each at launches that
 // the rows do not have.
 func (r *Row) AgainstAfter(looks int, other *Row, metric assay.Metric) (Comparison, Basis, error) {
+	c, basis, err := r.againstAfter(looks, other, metric)
+	return c.ofLayouts(r, other), basis, err
+}
+
+func (r *Row) againstAfter(looks int, other *Row, metric assay.Metric) (Comparison, Basis, error) {
 	if r.Table == other.Table && metric.Name == r.Table.Primary.Name {
 		if c, ok := r.Table.contest.figures(r, other); ok && c.Reason != Unpaired && c.Ratio.N >= stat.MinPairs {
 			c.Comparison = c.After(looks)

@@ -190,5 +190,5 @@ func (c *contest) figures(a, b *Row) (Comparison, bool) {
 	if c.rows[c.pairs.Tests[i].A] != a {
 		all = all.Swapped()
 	}
-	return all, true
+	return all.ofLayouts(a, b), true
 }

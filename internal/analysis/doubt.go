@@ -239,6 +239,7 @@ func (r *Result) warnAcross() {
 	r.warnOfGrowth()
 	r.warnOfDisk()
 	r.warnOfTwinEngines()
+	r.warnOfLayouts()
 }
 
 const (

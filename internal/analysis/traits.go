@@ -34,7 +34,7 @@ var Kinds = map[string]Trait{
 	"grows":                 Grave,
 	"inside-default-cache":  0,
 	"known-bug":             Grave,
-	"layout":                0,
+	"layout":                Shown,
 	"no-phases":             0,
 	"noise":                 Shown,
 	"not-steady":            0,

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/build"
@@ -52,6 +54,39 @@ func TestNoWorker(t *testing.T) {
 	} {
 		if err := (workers{failed: c.failed}).none(); err == nil || errors.As(err, new(*InputError)) != c.input {
 			t.Errorf("%v: got %v, want an InputError: %t", c.failed, err, c.input)
+		}
+	}
+}
+
+// Drivers that are compared get several link layouts where the links are cheap beside the
+// measuring; several builds of a driver always do.
+func TestLayoutsByCost(t *testing.T) {
+	cases := func(drivers ...string) []assay.Case {
+		var all []assay.Case
+		for _, d := range drivers {
+			name := assay.ParseDriverName(d)
+			all = append(all, assay.Case{Cell: assay.Cell{Driver: name.Name, DriverVersion: name.Version}})
+		}
+		return all
+	}
+	links := func(n int) time.Duration {
+		return time.Duration(float64(n*variedLayouts) * float64(linkTime) / linkShare / float64(runtime.NumCPU()))
+	}
+	for name, test := range map[string]struct {
+		cases  []assay.Case
+		budget time.Duration
+		want   int
+	}{
+		"one driver":              {cases("a"), time.Hour, 0},
+		"two, no budget":          {cases("a", "b"), 0, 0},
+		"two, too little":         {cases("a", "b"), links(2) - time.Second, 0},
+		"two, enough":             {cases("a", "b"), links(2) + time.Second, variedLayouts},
+		"three need more":         {cases("a", "b", "c"), links(2) + time.Second, 0},
+		"two builds, no budget":   {cases("a@v1.0.0", "a@v1.1.0"), 0, variedLayouts},
+		"another than the builds": {cases("b@v1.0.0", "b@v1.1.0", "a"), 0, 0},
+	} {
+		if got := layouts(test.cases, "a", test.budget); got != test.want {
+			t.Errorf("%s: got %d layouts, want %d", name, got, test.want)
 		}
 	}
 }

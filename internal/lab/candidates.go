@@ -32,7 +32,7 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 	if err != nil {
 		return nil, nil, err
 	}
-	workers, err := l.build(ctx, chosen.cases)
+	workers, err := l.build(ctx, chosen.cases, 0)
 	if err != nil {
 		return nil, nil, err
 	}

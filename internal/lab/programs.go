@@ -49,7 +49,7 @@ func (w workers) none() error {
 
 // build makes the run's worker programs, and leaves the cells that have none out.
 func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
-	made, err := r.lab.build(ctx, r.chosen.cases)
+	made, err := r.lab.build(ctx, r.chosen.cases, r.now.Options.Budget)
 	if err == nil && len(made.programs) == 0 {
 		err = made.none()
 	}
@@ -65,8 +65,8 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 
 // build makes the worker programs of cases, several at the same time. A driver that
 // cannot be built leaves its cells unsupported, or failed where it does not compile, with
-// the reason.
-func (l *Lab) build(ctx context.Context, cases []assay.Case) (workers, error) {
+// the reason. What the budget of measuring is decides how many link layouts drivers get.
+func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duration) (workers, error) {
 	b := l.builder()
 	all := built{programs: map[string]runner.Program{}, failed: map[string]error{}}
 	var group errgroup.Group
@@ -84,7 +84,9 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case) (workers, error) {
 			return workers{}, AsInputError(err)
 		}
 		group.Go(func() error {
-			caught.Do(func() { all.build(ctx, b, spec, key, layouts(cases, spec.Name)) })
+			caught.Do(func() {
+				all.build(ctx, b, spec, key, layouts(cases, spec.Name, budget), severalBuilds(cases, spec.Name))
+			})
 			return ctx.Err()
 		})
 	}
@@ -100,7 +102,7 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case) (workers, error) {
 	return all.leaveOut(cases, known)
 }
 
-func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, key string, layouts int) {
+func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, key string, layouts int, severalBuilds bool) {
 	worker, err := b.BuildLayouts(ctx, spec, layouts)
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -108,26 +110,42 @@ func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, 
 		all.failed[key] = err
 		return
 	}
-	all.programs[key] = program(worker, layouts > 0)
+	all.programs[key] = program(worker, severalBuilds)
 }
 
-// variedLayouts is how many link layouts each of several builds of one driver
-// gets: one for each of the launches that a verdict needs.
-const variedLayouts = 6
+const (
+	// variedLayouts is how many link layouts a driver gets that is compared with others:
+	// one for each of the launches that a verdict needs.
+	variedLayouts = 6
+	// linkTime is what a processor takes for one of them, and linkShare the part of the
+	// budget that all may take.
+	linkTime  = 1500 * time.Millisecond
+	linkShare = 0.1
+)
 
-// layouts is how many link layouts the builds of a driver get: none where there
-// is one build of it only.
-func layouts(cases []assay.Case, driver string) int {
+// layouts is how many link layouts each build of a driver gets. Several builds of it always
+// get some; drivers that are compared with each other do where that is cheap beside the
+// measuring.
+func layouts(cases []assay.Case, driver string, budget time.Duration) int {
+	all := map[string]bool{}
+	for _, c := range cases {
+		all[c.Cell.Target()] = true
+	}
+	links := time.Duration(len(all)*variedLayouts) * linkTime / time.Duration(runtime.NumCPU())
+	if severalBuilds(cases, driver) || len(all) > 1 && links <= time.Duration(linkShare*float64(budget)) {
+		return variedLayouts
+	}
+	return 0
+}
+
+func severalBuilds(cases []assay.Case, driver string) bool {
 	builds := map[string]bool{}
 	for _, c := range cases {
 		if c.Cell.Driver == driver {
 			builds[c.Cell.Target()] = true
 		}
 	}
-	if len(builds) < 2 {
-		return 0
-	}
-	return variedLayouts
+	return len(builds) > 1
 }
 
 // program is a worker as the runner knows it. Whether the layout of its code

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -344,6 +345,22 @@ func TestPickSentence(t *testing.T) {
 		pick.Undecided = undecided
 		if got := pickSentence(pick); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Where figures are read stands of what they are: on the screen below the matrix, and in the
+// report above the tables.
+func TestFiguresSayWhatTheyAreOf(t *testing.T) {
+	run, trials := analysistest.SampleRun()
+	r := mustReport(t, run, trials)
+	var screen, text bytes.Buffer
+	if err := errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100)); err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"screen": screen.String(), "report": text.String()} {
+		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(words, "alone, writes take up to 20 % less") {
+			t.Errorf("%s: got\n%s\nwant what times are of", name, got)
 		}
 	}
 }

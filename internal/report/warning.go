@@ -113,6 +113,9 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 	case analysis.UnlikeSyncs:
 		return sides(d.Names, func(i int) string { return d.Setting + "=" + wording.Setting(d.Setting, d.Values[i]) }),
 			"of one class: what differs in the figures can be what they sync"
+	case analysis.OneLayout:
+		return "the link layout of " + list(d.Of) + " is the same in all launches",
+			"a difference of a few percent, up to ten, can be the layout alone"
 	case analysis.Scan:
 		return fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)", wording.Clean(d.Plan), d.Other, wording.Clean(d.OtherPlan)),
 			"look for a missing primary key or index"
@@ -197,6 +200,8 @@ func Why(c analysis.Comparison) string {
 			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Noise))
 	case stat.TooMany:
 		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))
+	case stat.OneLayout:
+		return fmt.Sprintf("equal within %s %%, but of two drivers of which one has a single link layout: another can differ by more", wording.Digits(100*rule.Margin))
 	case analysis.Unpaired:
 		return "not measured in the same launches"
 	case analysis.Unlike:

@@ -44,6 +44,8 @@ const (
 	TooWide  Reason = "too wide"         // the interval includes 1 and reaches beyond the margin
 	NotClear Reason = "not beyond noise" // the interval excludes 1, but not by more than the A/A test differed
 	TooMany  Reason = "many comparisons" // the interval excludes 1, but not with all comparisons of the family together
+	// OneLayout: equivalent in the link layout that was measured, which is no sample of them.
+	OneLayout Reason = "one link layout"
 )
 
 // Rule says what a comparison has to show. Margin and Noise are fractions:
@@ -131,6 +133,15 @@ func (c Comparison) Within(margin float64) Comparison {
 	return c
 }
 
+// OfOneLayout takes an equivalence away from programs of which one has a single link layout:
+// further launches do not show what another one would do.
+func (c Comparison) OfOneLayout() Comparison {
+	if c.Verdict == Equivalent {
+		c.Verdict, c.Reason = Undecided, OneLayout
+	}
+	return c
+}
+
 // Swapped compares the other way round.
 func (c Comparison) Swapped() Comparison {
 	c.Ratio = c.Ratio.Inverse()
@@ -148,7 +159,7 @@ func (c Comparison) Swapped() Comparison {
 // where it is decided or that cannot be told. The ratio and the spread seen so far are
 // those of few launches: where the ratio will be then is a t distribution about it.
 func (c Comparison) MoreLaunches() int {
-	if c.Verdict.Decided() || !(c.gain.sd > 0) || c.joined {
+	if c.Verdict.Decided() || !(c.gain.sd > 0) || c.joined || c.Reason == OneLayout {
 		return 0
 	}
 	wider := math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))

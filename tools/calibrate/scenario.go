@@ -154,8 +154,9 @@ func (s scenario) kind(i, members int) int {
 	return i % 2
 }
 
-// layoutEffect is the standard deviation of a ratio between layouts.
-const layoutEffect = 0.03
+// layoutEffect is the standard deviation of a ratio between layouts: of two operations of
+// modernc in six layouts it was 1.8 and 1.9 %.
+const layoutEffect = 0.019
 
 func (s scenario) effects(random *rand.Rand) []float64 {
 	return each(max(1, s.layouts), func(int) float64 {

@@ -56,7 +56,7 @@ func Launches(c assay.Cell, n int, ns float64, own int) []assay.Trial {
 	for i := 1; i <= n; i++ {
 		v := ns * Wobble(i, own)
 		trials = append(trials, assay.Trial{
-			Cell: c, Launch: i, Mode: assay.Windows, Outcome: assay.OK,
+			Cell: c, Launch: i, Layout: i, Mode: assay.Windows, Outcome: assay.OK,
 			Figures: map[string]float64{"ns/op": v, "op/s": 1e9 / v, "B/op": 400, "allocs/op": 0},
 			Samples: []assay.Sample{{Operations: 1000, Nanos: int64(1000 * v)}, {Operations: 1000, Nanos: int64(1000 * v)}},
 			DSN:     "file:{{path}}?_journal_mode=WAL", Each: []string{"PRAGMA cache_size=-65536"},
