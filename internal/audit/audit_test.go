@@ -22,7 +22,7 @@ func measured(cells map[string]assay.Trial) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		for launch := 1; launch <= 6; launch++ {
 			for driver, trial := range cells {
-				trial.Launch = launch
+				trial.Launch, trial.Layout = launch, launch
 				trial.Cell.Driver, trial.Cell.Operation, trial.Cell.DriverVersion = driver, "scan", "v1"
 				trial.Cell.Clients, trial.Cell.Pool = 1, 1
 				trial.Figures = map[string]float64{assay.NsPerOp: trial.Figures[assay.NsPerOp] + float64(launch)}
@@ -260,7 +260,7 @@ func TestHigherIsBetter(t *testing.T) {
 	var all []assay.Trial
 	for launch := 1; launch <= 6; launch++ {
 		for driver, one := range map[string]assay.Trial{"a": a, "b": b} {
-			one.Launch = launch
+			one.Launch, one.Layout = launch, launch
 			one.Cell = assay.Cell{Plan: "p", Operation: "scan", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1}
 			one.Figures = map[string]float64{assay.OpPerS: rates[driver] + float64(launch)}
 			all = append(all, one)
@@ -284,7 +284,7 @@ func TestNoiseOfSizes(t *testing.T) {
 	var all []assay.Trial
 	for launch := 1; launch <= 6; launch++ {
 		for _, one := range []assay.Trial{a, twin, trial(2500, "g")} {
-			one.Launch = launch
+			one.Launch, one.Layout = launch, launch
 			driver := "a"
 			if one.Figures[assay.NsPerOp] == 2500 {
 				driver = "b"

@@ -53,6 +53,7 @@ func TestDoubts(t *testing.T) {
 func TestKindsOfDoubts(t *testing.T) {
 	warns := func(from int, warnings ...assay.Warning) func(*assay.Trial) {
 		return func(t *assay.Trial) {
+			t.Layout = t.Launch
 			if t.Launch >= from {
 				t.Warnings = warnings
 			}
