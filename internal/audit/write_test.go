@@ -53,7 +53,6 @@ func TestDoubts(t *testing.T) {
 func TestKindsOfDoubts(t *testing.T) {
 	warns := func(from int, warnings ...assay.Warning) func(*assay.Trial) {
 		return func(t *assay.Trial) {
-			t.Layout = t.Launch
 			if t.Launch >= from {
 				t.Warnings = warnings
 			}
@@ -83,6 +82,9 @@ func TestKindsOfDoubts(t *testing.T) {
 			[]string{"driver=b: reopens: 9 of 10 (in 6 of 6 launches); advice: keep them open", "driver=c: reopens: now and then (in 6 of 6 launches); advice: wait"}},
 	} {
 		trials := slices.Concat(cellTrials("a", 6, 1000, test.a), cellTrials("b", 6, 2000, test.b), cellTrials("c", 6, 3000, test.c))
+		for i := range trials {
+			trials[i].Layout = trials[i].Launch
+		}
 		_, list, _ := strings.Cut(printed(t, judge(t, published.Source{}, c, listed(t, run, trials))), "\nDoubts:\n\n")
 		list, _, _ = strings.Cut(list, "\n\n")
 		got := slices.DeleteFunc(strings.Split(strings.TrimPrefix(strings.TrimSpace(list), "- "), "\n- "), func(line string) bool {
