@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -133,6 +136,25 @@ func TestCheckProofs(t *testing.T) {
 	if got, err := s.Proofs(t.Context(), ""); err != nil || len(got) > 0 {
 		t.Errorf("got %+v, %v, want no proof", got, err)
 	}
+}
+
+// A store whose proofs are on a damaged page is told before a proof is made.
+func TestCheckProofsOfDamagedStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	s, err := Open(t.Context(), path)
+	must(t, err)
+	var page, size int64
+	must(t, s.db.QueryRow("SELECT rootpage FROM sqlite_master WHERE name = 'proof'").Scan(&page))
+	must(t, s.db.QueryRow("PRAGMA page_size").Scan(&size))
+	must(t, s.Close())
+	data, err := os.ReadFile(path)
+	must(t, err)
+	copy(data[(page-1)*size:page*size], bytes.Repeat([]byte{0xff}, int(size)))
+	must(t, os.WriteFile(path, data, 0o600))
+	s, err = Open(t.Context(), path)
+	must(t, err)
+	defer s.Close()
+	expect(t, s.CheckProofs(t.Context()), nil, "the database is damaged")
 }
 
 func TestCheckProofsOfReader(t *testing.T) {
