@@ -35,6 +35,8 @@ var Kinds = map[string]Trait{
 	"inside-default-cache":  0,
 	"known-bug":             Grave,
 	"layout":                Shown,
+	"memtable-not-filled":   0,
+	"no-checkpoint":         0,
 	"no-phases":             0,
 	"noise":                 Shown,
 	"not-steady":            0,

@@ -40,6 +40,7 @@ type place struct {
 	path   string        // of the database
 	copied *dataset.Copy // what path is
 	reuse  bool          // another launch may have the copy
+	logs   []string      // of a store, when it was opened
 }
 
 // readings are what an instance's settings were, each time that they were read.
@@ -123,6 +124,9 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	}
 	if err := in.ofServer(); err != nil {
 		return err
+	}
+	if j.Operation.KV() {
+		in.logs = storeLogs(in.path)
 	}
 	if in.asked.lazy {
 		return nil // to read settings opens connections: it is done after the load
