@@ -305,20 +305,33 @@ func (k *Ranking) Standing(row *Row) Standing {
 // decidable are the open tables of which it can be told how long they take, and
 // how long a run takes that measures these again until their comparisons are
 // decided, for each launch takes what it took. Where some were never measured it
-// takes at least what the least launches of all cells were estimated to take.
+// takes at least what the least launches of all cells were estimated to take. The cheapest
+// ones come first, as many as fit into what a person waits for.
 func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.Duration) {
 	for _, t := range open {
-		if t.Launch == 0 && least > 0 {
+		if t.Launch == 0 && least > 0 && least <= Patience {
 			tables, needs = append(tables, t), max(needs, least)
 		}
 	}
+	times := map[*Table]time.Duration{}
+	var known []*Table
 	for _, t := range open {
 		if launches := t.launchesToDecide(); t.Launch > 0 && launches > 0 {
-			tables, needs = append(tables, t), needs+t.timeOf(launches)
+			known, times[t] = append(known, t), t.timeOf(launches)
 		}
+	}
+	slices.SortStableFunc(known, func(a, b *Table) int { return cmp.Compare(times[a], times[b]) })
+	for _, t := range known {
+		if needs+times[t] > Patience {
+			break
+		}
+		tables, needs = append(tables, t), needs+times[t]
 	}
 	return tables, needs
 }
+
+// Patience is what a person waits for: no run that takes longer is advised.
+const Patience = 10 * time.Minute
 
 // launchesToDecide is how many launches everything is decided with that is open; 0 where
 // that cannot be told.

@@ -101,7 +101,7 @@ func fasterThan(t *analysis.Table, k *analysis.Ranking, row *analysis.Row, beate
 }
 
 // wouldDecide says what it takes to decide between the first row and the
-// others: time, where that can be estimated, otherwise the reason.
+// others: launches, where a person would wait for them, otherwise the reason.
 func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) string {
 	more, reason := 0, ""
 	for _, other := range rows[1:] {
@@ -117,12 +117,10 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 		}
 		more = max(more, launches)
 	}
-	if more == 0 || t.Launch == 0 {
+	if more == 0 || t.Launch == 0 || time.Duration(more)*t.Launch > analysis.Patience {
 		return cmp.Or(reason, "the results contradict each other: A beats B, B beats C, C beats A")
 	}
-	unit := about(time.Duration(more) * t.Launch)
-	number, noun, _ := strings.Cut(unit, " ")
-	return "about " + number + " more " + noun + " would decide"
+	return fmt.Sprintf("about %d more launches would decide", more)
 }
 
 // names lists rows, the first few by name.

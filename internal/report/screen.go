@@ -168,7 +168,27 @@ func (r *Report) pickOf(pick analysis.Suggestion, first bool, s Screen) []string
 	if !first {
 		return lines
 	}
-	return append(lines, r.connectionLines(pick.Connections[0], s)...)
+	lines = append(lines, r.connectionLines(pick.Connections[0], s)...)
+	if r.singleWriter(pick.Best[0].Row) {
+		lines = append(lines, s.wrap("  ", "  ", "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")...)
+	}
+	return lines
+}
+
+// singleWriter reports whether several clients shared one connection for writing.
+func (r *Report) singleWriter(of *analysis.Row) bool {
+	for row := range r.Rows() {
+		if row.Name() != of.Name() || row.Cell.Clients < 2 {
+			continue
+		}
+		has := func(connection string) bool {
+			return slices.ContainsFunc(row.Settings, func(s assay.Setting) bool { return s.Connection == connection })
+		}
+		if has("writer-1") && has("reader-1") && !has("writer-2") {
+			return true
+		}
+	}
+	return false
 }
 
 // pickSentence says what to use for one class of durability.
@@ -313,23 +333,20 @@ func (r *Report) incomparableSentence(a analysis.Answer) string {
 // undecidedLines say that nothing is decided, and what would.
 func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
 	if a.Needs == 0 {
-		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its launches do not tell how long that would take. A longer run:"), "  "+r.decide(a))
+		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: nothing in this run is decided, and how long that would take cannot be told, or it is over %s. A longer run:", about(analysis.Patience))), "  "+r.decide(a))
 	}
 	if a.Few {
 		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the fewest that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
 	}
-	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s%s:", about(a.Needs), calmer(a.Needs))), "  "+r.decide(a))
+	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: about %s decide%s:", about(a.Needs), part(a))), "  "+r.decide(a))
 }
 
-// long is from when on nobody waits for a run: its launches differ by too much.
-const long = 2 * time.Hour
-
-// calmer says behind a long time what shortens it.
-func calmer(needs time.Duration) string {
-	if needs < long {
+// part says which of the open tables the time is for; nothing where it is for all.
+func part(a analysis.Answer) string {
+	if len(a.Decidable) == len(a.Open) {
 		return ""
 	}
-	return " (less where nothing else runs on the machine)"
+	return fmt.Sprintf(" %d of %d; the others take longer", len(a.Decidable), len(a.Open))
 }
 
 // openLines say what is undecided, and the command that decides it.
@@ -341,12 +358,9 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	for _, t := range a.Open {
 		names = append(names, r.label(t))
 	}
-	needs := "its launches do not tell how long that takes; a longer run"
+	needs := fmt.Sprintf("how long that takes cannot be told, or it is over %s; a longer run", about(analysis.Patience))
 	if a.Needs > 0 {
-		needs = "about " + about(a.Needs) + calmer(a.Needs) + " decide"
-		if n := len(a.Decidable); n < len(a.Open) {
-			needs += fmt.Sprintf(" %d of them; for the others no time can be estimated", n)
-		}
+		needs = "about " + about(a.Needs) + " decide" + part(a)
 	}
 	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, maxNamed)), needs)
 	return append(s.wrap("", "  ", text), "  "+r.decide(a))
