@@ -22,6 +22,7 @@ func TestOpenSum(t *testing.T) {
 				if i == 1 {
 					t.Figures[assay.NsPerOp] *= []float64{0.9, 1.1}[t.Launch%2]
 				}
+				t.Took = 20 * time.Millisecond
 				if sum {
 					t.Mode, t.Took = assay.Blocks, 0
 				}
@@ -33,7 +34,7 @@ func TestOpenSum(t *testing.T) {
 	add("total", "1000", true)
 	add("second", "20", false)
 	add("total", "20", true)
-	const first, second = 2 * 20 * time.Second, 2 * 20 * time.Second // of both drivers
+	const first, second = 2 * 20 * time.Millisecond, 2 * 20 * time.Millisecond // of both drivers
 	for _, c := range []struct {
 		name string
 		only map[string][]string
@@ -84,6 +85,7 @@ func TestUnlikeRowsAreNotWaitedFor(t *testing.T) {
 	for i, driver := range []string{"mattn", "modernc", "glebarez"} {
 		all := analysistest.Change(analysistest.Launches(analysistest.Cell("insert", driver, "web"), 6, 100, i), func(t *assay.Trial) {
 			t.Figures[assay.NsPerOp] *= []float64{0.95, 1.05 + 0.02*float64(i)}[t.Launch>>i&1]
+			t.Took = 20 * time.Millisecond
 		})
 		class, synchronous := assay.Power, "2"
 		if driver == "glebarez" {

@@ -51,6 +51,7 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 	for i, profile := range []string{"default", "web"} {
 		trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell("get", "modernc", profile), 6, 1000, 1), func(t *assay.Trial) {
 			t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch*(i+1)%4)
+			t.Took = 20 * time.Millisecond
 		})...)
 	}
 	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
@@ -64,6 +65,13 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 	}
 	if a := r.Answer(); len(a.Open) != 1 || a.Needs == 0 {
 		t.Errorf("got %d open tables and %s, want one and its time", len(a.Open), a.Needs)
+	}
+	slow, err := New(analysistest.PlainRun, analysistest.Each(analysistest.Change(trials, func(t *assay.Trial) { t.Took = Patience })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := slow.Answer(); len(a.Decidable) != 0 || a.Needs != 0 {
+		t.Errorf("got %s of %d tables, want no time that nobody waits for", a.Needs, len(a.Decidable))
 	}
 }
 
