@@ -152,6 +152,7 @@ func TestMonster(t *testing.T) {
 		"monster SelectByID": profiles * drivers * clients, "monster SelectAll": profiles * drivers * clients,
 		"monster-pools SelectByID": 2 * pools * drivers, "monster-multiplied SelectByID": 2 * drivers,
 		"monster-1e6 SelectByID": 6 * drivers, "monster-1e6 SelectRange": 6 * drivers,
+		"monster-default-pool SelectByID": 4 * drivers, "monster-default-pool SelectAll": 4 * drivers,
 		"monster-single SelectByID": 2 * drivers, "monster-single SelectAll": 2 * drivers,
 	}
 	if !reflect.DeepEqual(cells, want) {
