@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,9 +12,23 @@ type Promise struct {
 	Settings   []Setting // with what was read back
 }
 
-// Unequal reports whether two promises are of different classes. Then figures are neither
+// Unequal reports whether two promises are of different classes, or of one class of which
+// only one syncs each commit: it loses less than the class says. Then figures are neither
 // compared nor ranked.
-func (p Promise) Unequal(other Promise) bool { return p.Durability != other.Durability }
+func (p Promise) Unequal(other Promise) bool {
+	return p.Durability != other.Durability || p.Syncs() != other.Syncs()
+}
+
+// Syncs reports whether each commit is synced before it is acknowledged: a store has the
+// setting sync, and elsewhere the class says it, but on storage that keeps no sync.
+func (p Promise) Syncs() bool {
+	for _, s := range p.Settings {
+		if value := cmp.Or(s.Effective, s.Requested); s.Name == "sync" && value != "" {
+			return value == "1" || value == "on"
+		}
+	}
+	return p.Durability.AtLeast(LastCommit) || p.Durability == Process && Effective(p.Settings, "synchronous") >= "2"
+}
 
 // Synced says by which setting two promises of one class sync otherwise, and what the two
 // have; the name is empty where they do not. Two databases in memory sync alike: there is

@@ -104,14 +104,28 @@ func (r *Row) promise() assay.Promise {
 	return assay.Promise{Durability: r.Durability, Settings: r.Settings}
 }
 
-// Unequal is how the classes of durability of two rows differ, the other's first; nil where
+// Unequal is how the promises of two rows about durability differ, the other's first; nil where
 // they do not, or where one of them only reads: it promises nothing.
 func (r *Row) Unequal(other *Row) *UnlikePromises {
 	if !r.Table.Changes || !other.Table.Changes || !r.promise().Unequal(other.promise()) {
 		return nil
 	}
-	return &UnlikePromises{r.names(other), [2]assay.Durability{other.Durability, r.Durability}}
+	unlike := &UnlikePromises{Names: r.names(other), Classes: [2]assay.Durability{other.Durability, r.Durability}}
+	if r.Durability == other.Durability {
+		unlike.Syncs = [2]bool{other.syncs(), r.syncs()}
+	}
+	return unlike
 }
+
+// unsynced puts the rows that do not sync behind those of their class that do.
+func unsynced(r *Row) int {
+	if r.Table.Changes && !r.syncs() {
+		return 1
+	}
+	return 0
+}
+
+func (r *Row) syncs() bool { return r.promise().Syncs() }
 
 // Synced is by which setting two rows of one class sync otherwise, the other's first; nil
 // where they do not.
@@ -131,22 +145,40 @@ func (r *Row) names(other *Row) [2]string {
 	return [2]string{other.Driver, r.Driver}
 }
 
-// rankings are the rows that may be ranked, by class of durability.
+// rankings are the rows that may be ranked, by what they promise.
 func (t *Table) rankings() []*Ranking {
 	var all []*Ranking
 	for _, d := range slices.Backward(assay.Durabilities) {
-		ranking := &Ranking{Durability: d, Table: t}
+		known := !t.Changes || d != assay.DurabilityUnknown
+		var rows []*Row
 		for _, row := range t.Rows {
-			known := !t.Changes || d != assay.DurabilityUnknown
 			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.Comparable() && !row.IsFloor && row.Durability == d && known {
-				ranking.Rows = append(ranking.Rows, row)
+				rows = append(rows, row)
 			}
 		}
-		if len(ranking.Rows) > 0 {
+		slices.SortStableFunc(rows, func(a, b *Row) int { return unsynced(a) - unsynced(b) })
+		for len(rows) > 0 {
+			unlike := func(row *Row) bool { return rows[0].Unequal(row) != nil }
+			ranking := &Ranking{Durability: d, Table: t, Rows: slices.DeleteFunc(slices.Clone(rows), unlike)}
 			all = append(all, ranking)
+			rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return !unlike(row) })
 		}
 	}
 	return all
+}
+
+// Promise names what the rows promise, where the table has several classes, or several
+// rankings of one; empty elsewhere.
+func (k *Ranking) Promise() string {
+	switch alike := slices.ContainsFunc(k.Table.Rankings, func(other *Ranking) bool { return other != k && other.Durability == k.Durability }); {
+	case alike && k.Rows[0].syncs():
+		return string(k.Durability) + " with syncs"
+	case alike:
+		return string(k.Durability) + " without syncs"
+	case len(k.Table.Rankings) > 1:
+		return string(k.Durability)
+	}
+	return ""
 }
 
 // order ranks the rows by direct comparison of each two.
@@ -170,6 +202,7 @@ func (t *Table) sortRows() {
 		return cmp.Or(
 			cmp.Compare(min(1, b.Rank), min(1, a.Rank)),
 			slices.Index(assay.Durabilities, b.Durability)-slices.Index(assay.Durabilities, a.Durability),
+			unsynced(a)-unsynced(b),
 			byRank(a, b, t.Primary))
 	})
 }

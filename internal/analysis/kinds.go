@@ -119,10 +119,12 @@ func (Refuted) Code() string { return "refuted-durability" }
 // UnequalDurability is the code of UnlikePromises.
 const UnequalDurability = "unequal-durability"
 
-// UnlikePromises is why two rows are not compared: their classes of durability differ.
+// UnlikePromises is why two rows are not compared: their classes of durability differ, or
+// only one of one class syncs its commits.
 type UnlikePromises struct {
 	Names   [2]string
 	Classes [2]assay.Durability
+	Syncs   [2]bool // where the classes are one
 }
 
 func (UnlikePromises) Code() string { return UnequalDurability }

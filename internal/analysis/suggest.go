@@ -61,6 +61,7 @@ type Connection struct {
 type tally struct {
 	row         *Row // the first of it, for its name and settings
 	durability  assay.Durability
+	syncs       bool // each commit
 	ranked      bool
 	notOK       int // tables where it did not end ok
 	best, ahead int // rankings of its class that recommend it, and in which its figure is the best
@@ -73,19 +74,21 @@ func suggest(tables []*Table) []Suggestion {
 	candidates := gather(tables)
 	var all []Suggestion
 	for _, d := range slices.Backward(assay.Durabilities) {
-		var members []*tally
-		var others []*tally
-		for _, c := range candidates {
-			switch {
-			case !c.ranked:
-			case c.durability == d:
-				members = append(members, c)
-			default:
-				others = append(others, c)
+		for _, syncs := range []bool{true, false} {
+			var members []*tally
+			var others []*tally
+			for _, c := range candidates {
+				switch {
+				case !c.ranked:
+				case c.durability == d && c.syncs == syncs:
+					members = append(members, c)
+				default:
+					others = append(others, c)
+				}
 			}
-		}
-		if s, ok := suggestClass(tables, d, members, others); ok {
-			all = append(all, s)
+			if s, ok := suggestClass(tables, d, members, others); ok {
+				all = append(all, s)
+			}
 		}
 	}
 	return all
@@ -110,6 +113,7 @@ func gather(tables []*Table) []*tally {
 				c.row = row
 			}
 			c.durability = weaker(c.durability, row.Durability)
+			c.syncs = c.syncs || row.Durability != "" && row.syncs()
 		}
 		for _, k := range t.Rankings {
 			for _, row := range k.Rows {

@@ -152,7 +152,7 @@ func rankGroup(t *analysis.Table, row *analysis.Row) string {
 	}
 	shared := 0
 	for _, other := range t.Rows {
-		if other.Rank == row.Rank && (!t.Changes || other.Durability == row.Durability) {
+		if other.Rank == row.Rank && (!t.Changes || other.Unequal(row) == nil) {
 			shared++
 		}
 	}

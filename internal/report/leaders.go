@@ -20,8 +20,8 @@ func leaders(t *analysis.Table, profiles bool) []string {
 			continue // nothing to choose from
 		}
 		text := leadersOf(k, profiles)
-		if len(t.Rankings) > 1 {
-			text = string(k.Durability) + ": " + text
+		if promise := k.Promise(); promise != "" {
+			text = promise + ": " + text
 		}
 		all = append(all, wording.Clean(text))
 	}

@@ -173,23 +173,36 @@ func (m *matrix) nameClasses() {
 	for _, l := range m.lines {
 		for i := range l.entries {
 			if e := &l.entries[i]; e.apart && len(classes) > 1 {
-				e.text += string(e.row.Durability)
+				e.text += apartAs(e.row)
 			}
 		}
 	}
 }
 
 // classes are those of the entries that are apart.
-func (m *matrix) classes() map[assay.Durability]bool {
-	all := map[assay.Durability]bool{}
+func (m *matrix) classes() map[string]bool {
+	all := map[string]bool{}
 	for _, l := range m.lines {
 		for _, e := range l.entries {
 			if e.apart {
-				all[e.row.Durability] = true
+				all[apartAs(e.row)] = true
 			}
 		}
 	}
 	return all
+}
+
+// apartAs is what a row promises and the baseline does not: another class, or within one
+// class to sync or not.
+func apartAs(row *analysis.Row) string {
+	unlike := row.Unlike()
+	switch {
+	case unlike == nil || unlike.Classes[0] != unlike.Classes[1]:
+		return string(row.Durability)
+	case unlike.Syncs[1]:
+		return "synced"
+	}
+	return "unsynced"
 }
 
 // legend explains the marks that the matrix has.
@@ -215,7 +228,7 @@ func legend(m *matrix, baseline string) string {
 	add(markAlert, "! see below")
 	apart := "~ and a class: of that durability, not compared"
 	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
-		apart = fmt.Sprintf("~%s: of that durability, not compared", class(classes[0]))
+		apart = fmt.Sprintf("~%s: of that durability, not compared", class(assay.Durability(classes[0])))
 	}
 	add(markApart, apart)
 	add(markSpread, fmt.Sprintf("± its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread))

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"assay"
 	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/internal/wording"
@@ -18,12 +17,13 @@ const maxNamed = 4
 
 // Sentence says what a ranking shows, and nothing that it does not show.
 func Sentence(k *analysis.Ranking) string {
-	return wording.Clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
+	return wording.Clean(holdsFor(k) + ": " + verdictWords(k.Table, k))
 }
 
-func holdsFor(t *analysis.Table, d assay.Durability) string {
+func holdsFor(k *analysis.Ranking) string {
+	t := k.Table
 	if t.Changes {
-		return t.Title + ", durability " + class(d)
+		return t.Title + ", durability " + cmp.Or(k.Promise(), class(k.Durability))
 	}
 	if _, stated := t.Cell().Params["cache"]; stated {
 		return t.Title

@@ -146,7 +146,12 @@ func runWords(d analysis.Doubt) (evidence, advice string) {
 
 // promises say how the promises of two rows about the data differ.
 func promises(d analysis.UnlikePromises) string {
-	return sides(d.Names, func(i int) string { return class(d.Classes[i]) })
+	return sides(d.Names, func(i int) string {
+		if d.Classes[0] == d.Classes[1] {
+			return class(d.Classes[i]) + map[bool]string{true: " with syncs", false: " without syncs"}[d.Syncs[i]]
+		}
+		return class(d.Classes[i])
+	})
 }
 
 // sides are two rows with what each has.
