@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 
 	"golang.org/x/perf/benchfmt"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"

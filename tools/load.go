@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/internal/load"
+	"assay/internal/runner/load"
 	"assay/internal/stat"
 	"assay/kit/wire"
 )

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"assay/internal/advisories"
-	"assay/internal/format"
+	"assay/internal/sys/format"
 
 	"github.com/spf13/cobra"
 )

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/fleet"
-	"assay/internal/host"
 	"assay/internal/lab"
+	"assay/internal/runner/host"
 	"assay/internal/store"
+	"assay/internal/store/fleet"
 
 	"github.com/spf13/cobra"
 )

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/fleet"
 	"assay/internal/store"
+	"assay/internal/store/fleet"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"

@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 
 	"assay/internal/doctor"
-	"assay/internal/facts"
-	"assay/internal/printable"
+	"assay/internal/lint/facts"
+	"assay/internal/sys/printable"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )

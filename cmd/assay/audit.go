@@ -10,15 +10,15 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/audit"
 	"assay/internal/build"
-	"assay/internal/guard"
-	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/sys/guard"
 	"assay/published"
 
 	"github.com/spf13/cobra"

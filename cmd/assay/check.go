@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 	"assay/kit/process"
 	"assay/kit/workertest"
 

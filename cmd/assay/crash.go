@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/crash"
-	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/sys/guard"
 )
 
 // crashFlags are what the crash subcommand was asked for.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/crash"
-	"assay/internal/wording"
 )
 
 // The command that a report prints does the same again: states without a budget have no

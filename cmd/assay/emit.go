@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/emit"
-	"assay/internal/near"
+	"assay/internal/sys/near"
 
 	"github.com/spf13/cobra"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/facts"
-	"assay/internal/format"
+	"assay/internal/lint/facts"
+	"assay/internal/sys/format"
 	"assay/kit/kv"
 
 	"github.com/spf13/cobra"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // Facts that cannot be measured now are those that were stored, and the reason is said;

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/internal/near"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/sys/near"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

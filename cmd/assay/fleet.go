@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"assay/internal/analysis"
-	"assay/internal/fleet"
+	"assay/internal/analysis/wording"
 	"assay/internal/history"
 	"assay/internal/lab"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/store/fleet"
 
 	"github.com/spf13/cobra"
 )

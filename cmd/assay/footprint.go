@@ -11,11 +11,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/build"
-	"assay/internal/footprint"
-	"assay/internal/host"
+	"assay/internal/build/footprint"
 	"assay/internal/lab"
-	"assay/internal/wording"
+	"assay/internal/runner/host"
 
 	"github.com/spf13/cobra"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"assay/internal/gate"
-	"assay/internal/guard"
-	"assay/internal/upgrade"
+	"assay/internal/gate/upgrade"
+	"assay/internal/sys/guard"
 
 	"github.com/spf13/cobra"
 )

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/dataset"
 	"assay/internal/draft"
-	"assay/internal/file"
 	"assay/internal/runner"
-	"assay/internal/wording"
+	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
 )

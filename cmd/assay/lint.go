@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
 	"assay/internal/lab"
 	"assay/internal/lint"
+	"assay/internal/lint/facts"
 
 	"github.com/spf13/cobra"
 )

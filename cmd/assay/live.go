@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"assay"
-	"assay/internal/printable"
+	"assay/internal/sys/printable"
 )
 
 // liveTable has the mean so far of every cell, of the metric by which the report will

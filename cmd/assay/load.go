@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/format"
-	"assay/internal/load"
-	"assay/internal/near"
+	"assay/internal/runner/load"
 	"assay/internal/stat"
+	"assay/internal/sys/format"
+	"assay/internal/sys/near"
 
 	"github.com/spf13/cobra"
 )

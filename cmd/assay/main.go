@@ -19,10 +19,10 @@ import (
 	"syscall"
 	"time"
 
-	"assay/internal/guard"
+	"assay/internal/analysis/wording"
 	"assay/internal/lab"
-	"assay/internal/printable"
-	"assay/internal/wording"
+	"assay/internal/sys/guard"
+	"assay/internal/sys/printable"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

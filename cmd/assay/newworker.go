@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/build"
-	"assay/internal/scaffold"
+	"assay/internal/build/scaffold"
 
 	"github.com/spf13/cobra"
 )

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/internal/file"
-	"assay/internal/format"
 	"assay/internal/store"
+	"assay/internal/sys/file"
+	"assay/internal/sys/format"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

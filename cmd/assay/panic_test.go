@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/store"
+	"assay/internal/sys/guard"
 )
 
 // A fault of assay itself ends a run with its stack, and with the command that

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/build"
-	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/sys/file"
 )
 
 // cacheDir is where workers, datasets and running databases lie; all of it

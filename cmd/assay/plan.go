@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/file"
+	"assay/internal/analysis/wording"
 	"assay/internal/lab"
 	"assay/internal/plan"
-	"assay/internal/wording"
+	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
 )

@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"strconv"
 
-	"assay/internal/file"
-	"assay/internal/near"
+	"assay/internal/analysis/wording"
 	"assay/internal/plan"
-	"assay/internal/wording"
+	"assay/internal/sys/file"
+	"assay/internal/sys/near"
 	"assay/plans"
 
 	"github.com/spf13/cobra"

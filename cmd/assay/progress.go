@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/build"
-	"assay/internal/printable"
 	"assay/internal/runner"
-	"assay/internal/wording"
+	"assay/internal/sys/printable"
 
 	"golang.org/x/term"
 )

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"assay/internal/guard"
-	"assay/internal/host"
+	"assay/internal/analysis/wording"
 	"assay/internal/lab"
 	"assay/internal/report"
+	"assay/internal/runner/host"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/sys/guard"
 	"assay/plans"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/file"
+	"assay/internal/analysis/wording"
 	"assay/internal/store"
-	"assay/internal/wording"
+	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
 )

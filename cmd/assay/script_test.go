@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 

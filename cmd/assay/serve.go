@@ -7,9 +7,9 @@ import (
 	"net"
 	"strings"
 
-	"assay/internal/file"
 	"assay/internal/serve"
 	"assay/internal/store"
+	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
 )

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 const (

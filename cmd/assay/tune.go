@@ -13,7 +13,7 @@ import (
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/tune"
-	"assay/internal/tuning"
+	"assay/internal/tune/tuning"
 
 	"github.com/spf13/cobra"
 )

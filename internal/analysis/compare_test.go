@@ -10,9 +10,9 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/analysis/wording"
 	"assay/internal/report"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // rows returns the rows of a report's only table by name.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
+	"assay/internal/sys/guard"
 )
 
 // Result is what one run says.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // operation is what one table is made of: the cells of one operation.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 	"assay/published"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // minWidth is the narrowest screen whose lines are broken.

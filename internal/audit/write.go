@@ -11,8 +11,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/format"
 	"assay/internal/report"
+	"assay/internal/sys/format"
 	"assay/published"
 )
 

@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"assay/internal/guard"
-	"assay/internal/near"
+	"assay/internal/sys/guard"
+	"assay/internal/sys/near"
 )
 
 // Event tells how the build of a worker goes on.

@@ -16,7 +16,7 @@ import (
 	"regexp"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 
 	"golang.org/x/mod/module"
 )

@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 )
 
 // Driver is a worker that the source holds.

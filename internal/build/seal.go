@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 )
 
 // besideSum is added to the name of a program of the cache, or of a folder with

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 )
 
 // embedded holds archive/source.zip where the program was made by make build.

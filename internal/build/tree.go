@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 )
 
 // sourceFile is a source file; its path is relative and has slashes.

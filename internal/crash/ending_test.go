@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 	"assay/kit/kv"
 	"assay/kit/kvdb"
 )

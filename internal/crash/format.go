@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"unicode/utf8"
 
-	"assay/internal/format"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/sys/format"
 )
 
 // Formats are those of a report.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 	"assay/kit/postgres"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // DefaultBudget is for all targets and profiles together.

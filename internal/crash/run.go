@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 	"assay/kit/process"
 )
 

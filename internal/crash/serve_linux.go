@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 	"assay/kit/process"
 )
 

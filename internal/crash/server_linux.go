@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 	"assay/kit/postgres"
 	"assay/kit/wire"
 )

@@ -69,7 +69,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 )
 
 // formatVersion is part of every key of the cache: it changes whenever other

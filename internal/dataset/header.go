@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"assay"
-	"assay/internal/queryplan"
+	"assay/internal/dataset/queryplan"
 	"assay/kit/sqlrows"
 )
 

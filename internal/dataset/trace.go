@@ -13,7 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"assay"
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 	"assay/kit/column"
 	"assay/kit/wire"
 )

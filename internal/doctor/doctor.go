@@ -16,8 +16,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay/internal/dataset"
-	"assay/internal/file"
 	"assay/internal/plan/sqltext"
+	"assay/internal/sys/file"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"assay/internal/advisories"
-	"assay/internal/facts"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/lint/facts"
 )
 
 // Effects are what a head does with a DSN and its base does not, or the other way

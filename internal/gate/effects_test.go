@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // A head that fails where the base works is a regression, if it fails twice. A base

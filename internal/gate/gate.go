@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // Rules are what a head has to keep to.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 
 	"golang.org/x/mod/modfile"
 )

@@ -8,9 +8,9 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/report"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // State is what is known of one cell.

@@ -6,8 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"assay/internal/format"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/sys/format"
 )
 
 // docs explains the rules.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/queryplan"
+	"assay/internal/analysis/wording"
+	"assay/internal/dataset/queryplan"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // access is how a query plan reaches its rows.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/format"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/sys/format"
 )
 
 // Report is what a gate has to say.

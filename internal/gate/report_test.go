@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 	"assay/internal/stat"
 )
 

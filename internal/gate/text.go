@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/format"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/sys/format"
 )
 
 // Formats are those of series.

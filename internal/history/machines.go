@@ -13,9 +13,9 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/format"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
+	"assay/internal/sys/format"
 )
 
 // Across is one cell over machines, against one baseline: its points are machines.

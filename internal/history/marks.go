@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // Marks say for each machine what its figures suffer from: the checks that it failed.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/sys/guard"
 )
 
 // Template is what the runs of a request on several machines have in common, before any

@@ -14,9 +14,9 @@ import (
 	"assay"
 	"assay/internal/build"
 	"assay/internal/dataset"
-	"assay/internal/near"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/sys/near"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"assay/internal/build"
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // TryInDSN builds a driver, and tries spellings that no experiment was made about.

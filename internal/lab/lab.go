@@ -15,11 +15,11 @@ import (
 	"assay"
 	"assay/internal/build"
 	"assay/internal/dataset"
-	"assay/internal/guard"
-	"assay/internal/host"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 	"assay/internal/store"
+	"assay/internal/sys/guard"
 )
 
 // Lab is what all runs on a machine share.

@@ -11,8 +11,8 @@ import (
 
 	"assay"
 	"assay/internal/build"
-	"assay/internal/guard"
 	"assay/internal/runner"
+	"assay/internal/sys/guard"
 
 	"golang.org/x/sync/errgroup"
 )

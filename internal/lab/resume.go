@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 	"assay/internal/store"
 )
 

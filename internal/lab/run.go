@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
+	"assay/internal/runner/syncs"
 	"assay/internal/store"
-	"assay/internal/syncs"
 )
 
 type selection struct {

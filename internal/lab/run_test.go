@@ -15,10 +15,10 @@ import (
 
 	"assay"
 	"assay/internal/build"
-	"assay/internal/guard"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/store"
+	"assay/internal/sys/guard"
 	"assay/kit"
 	"assay/kit/sqldb"
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
-	"assay/internal/host"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 	"assay/internal/store"
+	"assay/internal/sys/guard"
 )
 
 // Member is a driver with a profile, as the plan names them.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 	"assay/kit/sqlite"
 
 	"golang.org/x/tools/go/analysis"

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
-	"assay/internal/file"
+	"assay/internal/lint/facts"
+	"assay/internal/sys/file"
 )
 
 // configured is a file with settings of libraries.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // measured are libraries as they might have been measured.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // database is a settings.py with one database of SQLite.

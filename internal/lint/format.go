@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"assay/internal/format"
+	"assay/internal/sys/format"
 )
 
 // Formats are those of the result, by this version of assay.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/facts"
-	"assay/internal/format"
+	"assay/internal/lint/facts"
+	"assay/internal/sys/format"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/go/analysis"

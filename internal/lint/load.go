@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/file"
+	"assay/internal/sys/file"
 
 	"golang.org/x/tools/go/packages"
 )

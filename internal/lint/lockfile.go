@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // release is the version of a library that a lock file names, and that of the

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 	"assay/kit/sqlite"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 //go:embed python.py

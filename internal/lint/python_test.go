@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 func needPython(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"

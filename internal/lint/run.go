@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/facts"
-	"assay/internal/file"
+	"assay/internal/lint/facts"
+	"assay/internal/sys/file"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/analysis"

@@ -3,7 +3,7 @@ package lint
 import (
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 	"assay/kit/setting"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // written is a setting in a file that configures a library.

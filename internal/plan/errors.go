@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/near"
+	"assay/internal/sys/near"
 )
 
 // Error is one mistake in a plan.

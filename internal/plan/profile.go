@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay"
-	"assay/internal/near"
 	"assay/internal/plan/sqltext"
+	"assay/internal/sys/near"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/facts"
+	"assay/internal/lint/facts"
 )
 
 // The defaults that the documentation has of drivers are those that experiments found.

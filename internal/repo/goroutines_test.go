@@ -15,7 +15,7 @@ var unguarded = map[string]string{
 	"cmd/assay/main.go main":                 "the command recovers by itself",
 	"cmd/assay/load.go loadProcesses":        "it waits for the end of the input, in a process of its own",
 	"internal/report/html.go write":          "both goroutines guard what they make",
-	"internal/browser/browser.go note":       "only tests have it",
+	"internal/serve/browser/browser.go note": "only tests have it",
 	"internal/serve/work.go ask":             "the attempt guards what it works out",
 	"internal/crash/run.go start":            "it waits for a process",
 	"internal/crash/disk_linux.go serveDisk": "the FUSE server has a handler of panics",

@@ -13,62 +13,39 @@ import (
 	"testing"
 )
 
-// imports says which folders' packages the packages of a folder may import.
-// Whoever may import kit may import all of its packages. A folder that is not
-// in it holds no packages of ours.
+// imports says which folders' packages the packages of a folder may import. Packages below
+// a folder are parts of it, and may import each other. A folder that is not in it holds no
+// packages of ours. No two folders need each other.
 var imports = map[string][]string{
-	"root":       {},
-	"kit":        {},
-	"stat":       {"guard"},
-	"plans":      {},
-	"published":  {"root", "file"},
-	"scripts":    {},
-	"host":       {"root", "kit"},
-	"near":       {},
-	"plan":       {"root", "kit", "near"},
-	"guard":      {},
-	"scratch":    {},
-	"scaffold":   {},
-	"queryplan":  {},
-	"dataset":    {"root", "kit", "plan", "scratch", "queryplan", "file"},
-	"build":      {"root", "kit", "scratch", "guard", "near", "file"},
-	"store":      {"root", "kit"},
-	"emit":       {"root", "kit"},
-	"draft":      {"root", "kit", "plan", "dataset", "traffic"},
-	"traffic":    {},
-	"schedule":   {},
-	"oracle":     {"root", "kit", "plan", "dataset"},
-	"runner":     {"advisories", "root", "kit", "plan", "dataset", "oracle", "guard", "host", "schedule", "scratch", "stat", "syncs", "load"},
-	"load":       {"kit", "guard"},
-	"file":       {},
-	"printable":  {},
-	"syncs":      {},
-	"chart":      {},
-	"wording":    {"stat", "kit"},
-	"analysis":   {"root", "stat", "wording", "guard"},
-	"report":     {"root", "stat", "wording", "analysis", "chart", "file", "guard", "format"},
-	"audit":      {"root", "kit", "stat", "published", "analysis", "report", "format", "wording"},
-	"tools":      {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune"},
-	"crash":      {"root", "kit", "guard", "format", "wording"},
-	"expert":     {"kit", "plan"},
-	"facts":      {"kit", "guard", "scratch", "file", "near"},
-	"format":     {},
-	"gate":       {"advisories", "root", "stat", "analysis", "report", "facts", "format", "wording", "queryplan", "file"},
-	"tune":       {"root", "kit", "stat", "format", "wording", "chart", "report", "queryplan"},
-	"history":    {"root", "stat", "analysis", "format", "wording"},
-	"footprint":  {"kit", "file"},
-	"serve":      {"root", "published", "guard", "store", "lab", "analysis", "chart", "wording", "report", "audit", "history", "printable"},
-	"fleet":      {"root", "guard", "store", "analysis", "wording"},
-	"browser":    {},
-	"lint":       {"advisories", "kit", "facts", "format", "file"},
 	"advisories": {"root"},
-	"doctor":     {"kit", "dataset", "file", "plan"},
-	"lab":        {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard", "facts", "near"},
-	"tuning":     {"root", "kit", "plan", "dataset", "store", "stat", "lab", "tune", "expert", "emit", "wording"},
-	"upgrade":    {"root", "plan", "build", "store", "facts", "gate", "lab", "wording"},
-	"cmd": {"advisories", "root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
-		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "tuning", "upgrade", "wording", "fleet", "format", "near"},
+	"analysis":   {"kit", "root", "stat", "sys"},
+	"audit":      {"analysis", "kit", "published", "report", "root", "stat", "sys"},
+	"build":      {"kit", "root", "sys"},
+	"cmd":        {"advisories", "analysis", "audit", "build", "crash", "dataset", "doctor", "draft", "emit", "gate", "history", "kit", "lab", "lint", "plan", "plans", "published", "report", "root", "runner", "serve", "stat", "store", "sys", "tune"},
+	"crash":      {"analysis", "kit", "root", "sys"},
+	"dataset":    {"kit", "plan", "root", "sys"},
+	"doctor":     {"dataset", "kit", "plan", "sys"},
+	"draft":      {"dataset", "kit", "plan", "root", "traffic"},
+	"emit":       {"kit", "root"},
+	"gate":       {"advisories", "analysis", "build", "dataset", "lab", "lint", "plan", "report", "root", "stat", "store", "sys"},
+	"history":    {"analysis", "root", "stat", "sys"},
+	"kit":        {},
+	"lab":        {"analysis", "build", "dataset", "kit", "lint", "plan", "root", "runner", "store", "sys"},
+	"lint":       {"advisories", "kit", "sys"},
+	"plan":       {"kit", "root", "sys"},
+	"plans":      {},
+	"published":  {"root", "sys"},
+	"report":     {"analysis", "root", "stat", "sys"},
+	"root":       {},
+	"runner":     {"advisories", "dataset", "kit", "root", "stat", "sys"},
+	"scripts":    {},
+	"serve":      {"analysis", "audit", "history", "lab", "published", "report", "root", "store", "sys"},
+	"stat":       {"sys"},
+	"store":      {"analysis", "kit", "root", "sys"},
+	"sys":        {},
+	"tools":      {"analysis", "build", "dataset", "gate", "kit", "plan", "plans", "report", "root", "runner", "stat", "store", "tune"},
+	"traffic":    {},
+	"tune":       {"analysis", "dataset", "doctor", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},
 }
 
 // source is a Go file of this checkout.
@@ -148,6 +125,23 @@ func TestImportTable(t *testing.T) {
 			if to := folder(rest); ours && to != from && !slices.Contains(allowed, to) {
 				t.Errorf("%s imports %s: %s may import %v only", s.name, imported, from, allowed)
 			}
+		}
+	}
+}
+
+// No two folders need each other, not even by way of others.
+func TestImportsGoOneWay(t *testing.T) {
+	var reaches func(from, to string, seen map[string]bool) bool
+	reaches = func(from, to string, seen map[string]bool) bool {
+		if seen[from] {
+			return false
+		}
+		seen[from] = true
+		return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(next, to, seen) })
+	}
+	for name := range imports {
+		if reaches(name, name, map[string]bool{}) {
+			t.Errorf("%s may import a folder that needs %s itself", name, name)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // writeBenchfmt prints one line per trial for benchstat and its relatives.

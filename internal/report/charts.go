@@ -8,9 +8,9 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/chart"
+	"assay/internal/analysis/wording"
+	"assay/internal/report/chart"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // NamedChart is a chart with the name of its file, without an extension: safe

@@ -10,8 +10,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/chart"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/report/chart"
 )
 
 type operation struct {

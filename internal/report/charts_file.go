@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/internal/chart"
-	"assay/internal/file"
-	"assay/internal/format"
+	"assay/internal/report/chart"
+	"assay/internal/sys/file"
+	"assay/internal/sys/format"
 )
 
 // longestName is how long a chart's file name may be, without its extension.

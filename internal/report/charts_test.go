@@ -15,7 +15,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
-	"assay/internal/chart"
+	"assay/internal/report/chart"
 )
 
 // chartOf returns the rows of the chart with that name, by their names.

@@ -5,7 +5,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // class names a class of durability in tables.

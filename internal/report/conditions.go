@@ -8,7 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // addConditions shows all that is known of each target with each profile: where

@@ -9,7 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // csvHeader is a contract: docs/csv.md describes it, new columns come at the

@@ -10,7 +10,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // document is what text and Markdown print: they differ in marks only.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // effect says in words what leaving a setting out did.

@@ -7,8 +7,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // targetsOf builds a report of one table: six launches of each target's figures.

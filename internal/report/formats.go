@@ -3,8 +3,8 @@ package report
 import (
 	"io"
 
-	"assay/internal/chart"
-	"assay/internal/format"
+	"assay/internal/report/chart"
+	"assay/internal/sys/format"
 )
 
 // Formats are all formats of a report. The command, its help and its errors take them

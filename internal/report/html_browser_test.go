@@ -13,7 +13,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis/analysistest"
-	"assay/internal/browser"
+	"assay/internal/serve/browser"
 	"assay/plans"
 )
 

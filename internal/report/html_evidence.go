@@ -8,7 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // tableLines writes lines of a table, each cell escaped. A page has hundreds of

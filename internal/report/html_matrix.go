@@ -2,7 +2,7 @@ package report
 
 import (
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // matrixView is the matrix as the page begins with it.

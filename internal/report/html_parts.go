@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"strings"
 
-	"assay/internal/chart"
+	"assay/internal/report/chart"
 )
 
 // Head is the beginning of a page: of a report, or of another page in its style.

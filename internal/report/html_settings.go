@@ -8,7 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // settingsView is what one profile asked for and what became of it.

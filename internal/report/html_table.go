@@ -14,7 +14,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // tableView is a table with its charts and everything that it rests on.

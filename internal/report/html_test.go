@@ -18,8 +18,8 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
-	"assay/internal/guard"
 	"assay/internal/stat"
+	"assay/internal/sys/guard"
 )
 
 // mustHTML writes a report as HTML and parses it.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"assay/internal/analysis"
-	"assay/internal/chart"
-	"assay/internal/guard"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
+	"assay/internal/report/chart"
+	"assay/internal/sys/guard"
 )
 
 // pageView is what the template shows.

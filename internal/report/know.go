@@ -9,7 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // finding is a kind of doubt over the whole run, with its worst case.

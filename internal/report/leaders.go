@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // maxLeaders are named where several lead.

@@ -9,8 +9,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // matrix is all tables of a run in one: a line a table, a column a target with a

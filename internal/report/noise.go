@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // WriteNoise prints what A/A tests say about a machine.

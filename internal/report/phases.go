@@ -8,7 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // addPhases shows where the time goes.

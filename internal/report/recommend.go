@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // maxNamed is how many rows a sentence names before it only counts them.

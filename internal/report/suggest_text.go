@@ -7,7 +7,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // suggestionSentence says what a suggestion shows, and nothing that it does not

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // The columns of a text: of its paragraphs and of the widest reason in a table.

@@ -8,8 +8,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // scales are the prefixes of each unit that tables show, smallest first.

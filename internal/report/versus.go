@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // VersusDocument is the comparison, in words.

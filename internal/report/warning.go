@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // WarningLine is a warning in one line: what was found, how often, and what to do.

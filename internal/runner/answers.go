@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/oracle"
+	"assay/internal/dataset/oracle"
 	"assay/kit/column"
 	"assay/kit/wire"
 )

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 	"assay/kit/process"
 	"assay/kit/wire"
 )

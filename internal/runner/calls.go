@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 	"assay/kit/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/load"
+	"assay/internal/runner/load"
 )
 
 // LatencyTarget is the latency that a server has to keep: at most Max, of the share

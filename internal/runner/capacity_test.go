@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/internal/load"
+	"assay/internal/runner/load"
 )
 
 func TestSearch(t *testing.T) {

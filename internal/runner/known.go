@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/oracle"
+	"assay/internal/dataset/oracle"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 )

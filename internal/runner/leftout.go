@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/schedule"
+	"assay/internal/runner/schedule"
 	"assay/internal/stat"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/schedule"
+	"assay/internal/runner/schedule"
 )
 
 // playRounds schedules a runner's groups and makes their launches, until the schedule says nothing

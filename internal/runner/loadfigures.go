@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"assay"
-	"assay/internal/load"
+	"assay/internal/runner/load"
 	"assay/internal/stat"
 	"assay/kit/process"
 	"assay/kit/wire"

@@ -11,7 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/oracle"
+	"assay/internal/dataset/oracle"
 	"assay/kit/wire"
 )
 

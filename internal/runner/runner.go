@@ -29,7 +29,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 )
 
 // Program is a worker program that was built.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/schedule"
+	"assay/internal/runner/schedule"
 	"assay/internal/stat"
 	"assay/kit/process"
 )

@@ -14,7 +14,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/schedule"
+	"assay/internal/runner/schedule"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/load"
+	"assay/internal/runner/load"
 	"assay/kit/process"
 	"assay/kit/wire"
 )

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/load"
+	"assay/internal/runner/load"
 	"assay/kit/wire"
 
 	"github.com/google/go-cmp/cmp"

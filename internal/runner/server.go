@@ -12,9 +12,9 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/guard"
-	"assay/internal/oracle"
-	"assay/internal/syncs"
+	"assay/internal/dataset/oracle"
+	"assay/internal/runner/syncs"
+	"assay/internal/sys/guard"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"

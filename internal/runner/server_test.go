@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/syncs"
+	"assay/internal/runner/syncs"
 	"assay/kit"
 	"assay/kit/column"
 	"assay/kit/postgres"

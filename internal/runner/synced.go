@@ -16,7 +16,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/syncs"
+	"assay/internal/runner/syncs"
 	"assay/kit/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 )
 
 // timing adds up where the wall time of launches goes.

@@ -16,8 +16,8 @@ import (
 	"github.com/google/renameio/v2"
 
 	"assay"
-	"assay/internal/host"
-	"assay/internal/syncs"
+	"assay/internal/runner/host"
+	"assay/internal/runner/syncs"
 )
 
 // TraceCache is a folder that keeps what traces showed, for later runs: the same

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"assay"
-	"assay/internal/syncs"
+	"assay/internal/runner/syncs"
 	"assay/kit/kv"
 	"assay/kit/wire"
 

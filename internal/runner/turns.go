@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 	"assay/kit/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/host"
+	"assay/internal/runner/host"
 	"assay/kit/wire"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/scratch"
+	"assay/internal/sys/scratch"
 )
 
 // Workspace is the folder in which the databases of one run lie. It is locked

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/chart"
+	"assay/internal/analysis/wording"
 	"assay/internal/history"
 	"assay/internal/report"
-	"assay/internal/wording"
+	"assay/internal/report/chart"
 )
 
 // What a page of history draws and lists at most.

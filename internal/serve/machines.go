@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/chart"
+	"assay/internal/analysis/wording"
 	"assay/internal/history"
 	"assay/internal/lab"
 	"assay/internal/report"
-	"assay/internal/wording"
+	"assay/internal/report/chart"
 )
 
 // maxForests is how many cells a page of machines draws at most.

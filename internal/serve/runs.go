@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/audit"
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/store"
-	"assay/internal/wording"
 )
 
 const (

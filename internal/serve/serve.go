@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
-	"assay/internal/printable"
 	"assay/internal/report"
 	"assay/internal/store"
+	"assay/internal/sys/guard"
+	"assay/internal/sys/printable"
 )
 
 //go:embed html/pages.html

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 )
 
 // slowPatience is how long a page waits for what takes long to work out of many runs.

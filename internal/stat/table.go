@@ -3,7 +3,7 @@ package stat
 import (
 	"slices"
 
-	"assay/internal/guard"
+	"assay/internal/sys/guard"
 )
 
 // Table is what members that are compared with each other have measured, in

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 const (

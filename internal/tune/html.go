@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/chart"
+	"assay/internal/analysis/wording"
 	"assay/internal/report"
-	"assay/internal/wording"
+	"assay/internal/report/chart"
 )
 
 //go:embed html/tune.html

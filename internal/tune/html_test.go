@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/browser"
+	"assay/internal/serve/browser"
 	"assay/internal/stat"
 )
 

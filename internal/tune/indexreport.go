@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // maxIndexes is how many proposals before any setting a screen has.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"assay"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 	"assay/kit/postgres"
 )
 

@@ -3,7 +3,7 @@ package tune
 import (
 	"slices"
 
-	"assay/internal/queryplan"
+	"assay/internal/dataset/queryplan"
 )
 
 // Unindexed says of a query plan, as EXPLAIN QUERY PLAN prints it, which tables it

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/format"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
+	"assay/internal/sys/format"
 )
 
 // Report is what a tuning has to say.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // maxOpen is how many operations a screen names of which it is open whether they lose.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // Level is one choice of a factor.

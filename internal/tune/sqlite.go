@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"assay"
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 	"assay/kit/sqlite"
 )
 

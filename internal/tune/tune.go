@@ -20,7 +20,7 @@ import (
 	"slices"
 	"time"
 
-	"assay/internal/wording"
+	"assay/internal/analysis/wording"
 )
 
 // Stage is a part of a tuning. Each has launches of its own; the confirmation, and the

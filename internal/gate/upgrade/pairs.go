@@ -1,0 +1,202 @@
+package upgrade
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"assay"
+	"assay/internal/analysis/wording"
+	"assay/internal/build"
+	"assay/internal/gate"
+	"assay/internal/lab"
+)
+
+// pair is a base and a head that are to be compared.
+type pair struct {
+	driver      string // empty: they are builds of different drivers
+	base, head  string // as the plan's drivers are named
+	file        string // go.mod that requires it; empty: none does
+	line        int
+	notMeasured string // why they cannot be; then base and head are what go.mod requires
+}
+
+func (m *Measuring) find(ctx context.Context) ([]pair, error) {
+	drivers, err := m.lab.Source.Drivers()
+	if err != nil {
+		return nil, err
+	}
+	if m.request.Driver != "" {
+		i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == m.request.Driver })
+		if i < 0 {
+			return nil, lab.AsInputError(build.NoDriver(m.request.Driver, drivers), "assay drivers lists the drivers")
+		}
+		drivers = drivers[i : i+1]
+	}
+	switch {
+	case m.request.Revision != "":
+		return m.moved(ctx, drivers)
+	case m.request.Driver == "" && isFolder(m.request.Head):
+		return nil, lab.AsInputError(fmt.Errorf("--head %s is a folder: name its driver with --driver", m.request.Head))
+	case m.request.Driver == "":
+		one := pair{base: m.request.Base, head: m.request.Head}
+		return []pair{one}, one.differs()
+	}
+	one := pair{driver: m.request.Driver}
+	if one.base, err = m.side(ctx, drivers[0], m.request.Base); err != nil {
+		return nil, err
+	}
+	if one.head, err = m.side(ctx, drivers[0], m.request.Head); err != nil {
+		return nil, err
+	}
+	one.place(m.request.Dir, drivers[0].Module)
+	return []pair{one}, one.differs()
+}
+
+// differs refuses a pair of the same build before any is made.
+func (p pair) differs() error {
+	if p.base != p.head {
+		return nil
+	}
+	return sameProgram(p.base, p.head)
+}
+
+func sameProgram(base, head string) error {
+	return lab.AsInputError(fmt.Errorf("%s and %s are the same program", base, head), "assay noise measures equal things")
+}
+
+// place notes where go.mod requires a driver.
+func (p *pair) place(dir, module string) {
+	if p.line = gate.Line(dir, module); p.line > 0 {
+		p.file = filepath.ToSlash(filepath.Join(dir, "go.mod"))
+	}
+}
+
+func isFolder(name string) bool {
+	return name == "." || name == ".." || strings.ContainsAny(name, `/\`)
+}
+
+// noModule refuses the versions of a driver whose worker pins what it is made of.
+func noModule(d build.Driver) error {
+	return lab.AsInputError(fmt.Errorf("driver %s is no Go module: gate compares versions of Go modules only", d.Name), "assay drivers lists the drivers that have a version")
+}
+
+// versionLike is what a user writes for a version.
+var versionLike = regexp.MustCompile(`^v?[0-9]+(\.|$)`)
+
+// side is the build of a driver that a version or the folder of a checkout names.
+func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (string, error) {
+	if !required(d) && versionLike.MatchString(name) {
+		return "", noModule(d)
+	}
+	if !isFolder(name) {
+		spec := assay.DriverName{Name: d.Name, Version: name}.String()
+		_, err := build.ParseSpec(spec)
+		if _, absent := os.Stat(filepath.Join(name, "go.mod")); err == nil && absent == nil && required(d) && !semver.IsValid(name) {
+			err = fmt.Errorf("%s is not a version of driver %s", name, d.Name) // it would be read as the name of a driver
+		}
+		return spec, lab.AsInputError(err, "a folder has a slash in its name: ./"+name)
+	}
+	c, err := build.NewCheckout(ctx, name)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil:
+		return "", lab.AsInputError(err)
+	case d.C || d.Script || d.Module != c.Module:
+		return "", lab.AsInputError(fmt.Errorf("%s holds the module %s, and driver %s is built of %s", name, c.Module, d.Name, cmp.Or(d.Module, "none")))
+	}
+	m.lab.Checkouts = append(m.lab.Checkouts, c)
+	return assay.DriverName{Name: d.Name, Version: c.Version}.String(), nil
+}
+
+// required reports whether a driver is a module that an application's go.mod may
+// require. Workers in C and scripts take only the SQLite out of such a module.
+func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script }
+
+// moved are those of the drivers whose version in go.mod is another than at a
+// revision.
+func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
+	if m.request.Driver != "" && !required(drivers[0]) {
+		return nil, noModule(drivers[0])
+	}
+	if m.request.Driver != "" && gate.Line(m.request.Dir, drivers[0].Module) == 0 {
+		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),
+			"name a driver that it requires, or leave --driver out for all")
+	}
+	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return !required(d) })
+	var modules []string
+	for _, d := range drivers {
+		modules = append(modules, d.Module)
+	}
+	moves, err := gate.Moves(ctx, m.request.Dir, m.request.Revision, slices.Compact(slices.Sorted(slices.Values(modules))))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, lab.AsInputError(err, "run it in the folder of the go.mod of a git repository, or name one with --dir; a shallow clone has no other revisions")
+	}
+	var all []pair
+	for _, move := range moves {
+		for _, d := range drivers {
+			if d.Module != move.Head.Module {
+				continue
+			}
+			one, err := m.movedPair(ctx, d, move)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move gate.Move) (pair, error) {
+	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(m.request.Dir, "go.mod"))}
+	if one.notMeasured = m.hindrance(d, move); one.notMeasured != "" {
+		one.base, one.head = move.Base.String(), move.Head.String()
+		return one, nil
+	}
+	head := move.Head.Version
+	if folder := move.Head.Folder; folder != "" {
+		if head = folder; !filepath.IsAbs(folder) {
+			head = filepath.Join(m.request.Dir, folder)
+		}
+		if !isFolder(head) {
+			head = "./" + head
+		}
+	}
+	var err error
+	if one.base, err = m.side(ctx, d, move.Base.Version); err != nil {
+		return one, err
+	}
+	one.head, err = m.side(ctx, d, head)
+	return one, err
+}
+
+// hindrance is why a move cannot be measured; empty where it can.
+func (m *Measuring) hindrance(d build.Driver, move gate.Move) string {
+	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
+	case d.Store && !m.request.Plan.KV():
+		words := []string{"gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name}
+		if m.request.Dir != "." {
+			words = append(words, "--dir", m.request.Dir)
+		}
+		return "plan " + m.request.Plan.Name + " has no kv operations: " + wording.Command("", words...)
+	case move.Head.Fork != "":
+		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
+	case move.Base.Fork != "":
+		return "go.mod replaced it with " + move.Base.Fork + ", and assay builds versions and checkouts of " + d.Module + " only"
+	case move.Base.Folder != "":
+		return "go.mod replaced it with the folder " + move.Base.Folder + ", whose files may have changed since: " + byHand
+	}
+	return ""
+}

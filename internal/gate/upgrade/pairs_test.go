@@ -1,0 +1,135 @@
+package upgrade
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/internal/build"
+	"assay/internal/gate"
+	"assay/internal/lab"
+	"assay/internal/plan"
+)
+
+// The base is what go.mod required, and the head what it requires now. What assay cannot
+// build is not measured, and says why.
+func TestMovedPair(t *testing.T) {
+	const module = "example.org/driver"
+	of := func(version, fork, folder string) gate.Requirement {
+		return gate.Requirement{Module: module, Version: version, Fork: fork, Folder: folder, Line: 7}
+	}
+	plain, store := build.Driver{Name: "mattn", Module: module}, build.Driver{Name: "bbolt", Module: module, Store: true}
+	for name, c := range map[string]struct {
+		driver      build.Driver
+		base, head  gate.Requirement
+		want        string // BASE HEAD
+		notMeasured string
+	}{
+		"a version":                    {plain, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "mattn@v1.0.0 mattn@v1.1.0", ""},
+		"a version before":             {plain, of("v1.1.0", "", ""), of("v1.0.0", "", ""), "mattn@v1.1.0 mattn@v1.0.0", ""},
+		"to a fork":                    {plain, of("v1.0.0", "", ""), of("v1.1.0", "example.org/fork", ""), "", "go.mod replaces it with example.org/fork"},
+		"from a fork":                  {plain, of("v1.0.0", "example.org/fork", ""), of("v1.1.0", "", ""), "", "go.mod replaced it with example.org/fork"},
+		"from a folder":                {plain, of("v1.0.0", "", "../fork"), of("v1.1.0", "", ""), "", "whose files may have changed since"},
+		"a store, which SQL says none": {store, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "", "plan quick has no kv operations: assay gate kv --base-ref v1 --driver bbolt --dir app"},
+	} {
+		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app", Revision: "v1"}}
+		got, err := m.movedPair(t.Context(), c.driver, gate.Move{Base: c.base, Head: c.head})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.notMeasured != "" {
+			if !strings.Contains(got.notMeasured, c.notMeasured) {
+				t.Errorf("%s: got %+v, want that it is not measured: %s", name, got, c.notMeasured)
+			}
+			continue
+		}
+		if pair := got.base + " " + got.head; pair != c.want || got.notMeasured != "" || got.line != 7 || got.file != "app/go.mod" {
+			t.Errorf("%s: got %+v, want %s of line 7 of app/go.mod", name, got, c.want)
+		}
+	}
+}
+
+// The checkout of another module is no build of a driver.
+func TestCheckoutOfAnotherModule(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "checkout")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for module, want := range map[string]bool{"example.org/driver": true, "example.org/other": false} {
+		m := &Measuring{lab: &lab.Lab{}}
+		got, err := m.side(t.Context(), build.Driver{Name: "mattn", Module: module}, dir)
+		if (err == nil) != want || want && (!strings.HasPrefix(got, "mattn@") || len(m.lab.Checkouts) != 1) {
+			t.Errorf("a driver of %s: got %q of %d checkouts, %v; want a build: %v", module, got, len(m.lab.Checkouts), err, want)
+		}
+	}
+}
+
+// A folder in go.mod is one from where that lies.
+func TestMovedToAFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, folder := range []string{"fork", "app/fork"} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	absolute, err := filepath.Abs("fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, folder, want string }{{".", "./fork", "fork"}, {"app", "./fork", "app/fork"}, {"app", "../fork", "fork"}, {"app", absolute, "fork"}} {
+		m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: c.dir}}
+		move := gate.Move{Base: gate.Requirement{Version: "v1.0.0"}, Head: gate.Requirement{Version: "v1.0.0", Folder: c.folder}}
+		got, err := m.movedPair(t.Context(), build.Driver{Name: "mattn", Module: "example.org/driver"}, move)
+		if err != nil || len(m.lab.Checkouts) != 1 {
+			t.Errorf("%s of %s/go.mod: got %+v, %d checkouts, %v; want one", c.folder, c.dir, got, len(m.lab.Checkouts), err)
+			continue
+		}
+		want, err := filepath.Abs(c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checkout := m.lab.Checkouts[0]; checkout.Dir != want || got.base != "mattn@v1.0.0" || got.head != "mattn@"+checkout.Version {
+			t.Errorf("%s of %s/go.mod: got %+v of %s, want %s", c.folder, c.dir, got, checkout.Dir, want)
+		}
+	}
+}
+
+// A go.mod requires the modules of drivers, and neither what a worker in C or a script takes of
+// such a module nor what has none.
+func TestRequired(t *testing.T) {
+	for _, c := range []struct {
+		driver build.Driver
+		want   bool
+	}{{build.Driver{Module: "m"}, true}, {build.Driver{}, false}, {build.Driver{Module: "m", C: true}, false}, {build.Driver{Module: "m", Script: true}, false}} {
+		if got := required(c.driver); got != c.want {
+			t.Errorf("%+v: got %t, want %t", c.driver, got, c.want)
+		}
+	}
+}
+
+// What gate cannot compare it refuses before it builds anything, with one reason.
+func TestRefusedPairs(t *testing.T) {
+	l := &lab.Lab{Source: build.Source{Dir: "../../.."}}
+	for name, c := range map[string]struct {
+		request Request
+		want    string
+	}{
+		"the same version":       {Request{Driver: "mattn", Base: "v1.14.30", Head: "v1.14.30"}, "mattn@v1.14.30 and mattn@v1.14.30 are the same program"},
+		"the same driver":        {Request{Base: "mattn", Head: "mattn"}, "mattn and mattn are the same program"},
+		"versions of a script":   {Request{Driver: "sqlalchemy", Base: "2.0.40", Head: "2.0.41"}, "driver sqlalchemy is no Go module: gate compares versions of Go modules only"},
+		"a revision of a script": {Request{Driver: "better-sqlite3", Revision: "HEAD"}, "driver better-sqlite3 is no Go module: gate compares versions of Go modules only"},
+		"versions of C":          {Request{Driver: "sqlite-c", Base: "v3.49.0", Head: "v3.50.0"}, "driver sqlite-c is no Go module: gate compares versions of Go modules only"},
+	} {
+		_, err := New(t.Context(), l, c.request)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}

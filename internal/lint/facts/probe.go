@@ -1,0 +1,324 @@
+package facts
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/internal/sys/scratch"
+)
+
+//go:embed probes/activerecord.rb
+var rubyProbe []byte
+
+//go:embed probes/python.py
+var pythonProbe []byte
+
+// ErrNoRelease says that what was asked for as a version is none that was released.
+var ErrNoRelease = errors.New("not the version of a release, such as 7.1.6")
+
+// LibraryNames are the libraries that can be measured.
+func LibraryNames() []string { return []string{ActiveRecord, Django, SQLAlchemy} }
+
+// MeasureLibrary runs all experiments with a library at a version, each in a
+// process and a folder of its own below a scratch folder in dir. The driver is
+// the version of the gem sqlite3 below ActiveRecord; empty: the newest installed
+// one. Python's packages are installed by pip into the scratch folder; gems have
+// to be installed. The error is ErrNoRelease where a version is none.
+func MeasureLibrary(ctx context.Context, name, version, driver, dir string) (Library, error) {
+	work, err := scratch.New(dir, "facts-")
+	if err != nil {
+		return Library{}, err
+	}
+	defer work.Remove()
+	p := &probe{name: name, folder: work.Path}
+	if err := p.prepare(ctx, version, driver); err != nil {
+		return Library{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
+	}
+	l, err := p.measure(ctx)
+	if err != nil {
+		return Library{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
+	}
+	return l, nil
+}
+
+// probe is a program in the library's language that runs experiments.
+type probe struct {
+	name    string
+	folder  string
+	command []string
+}
+
+// python is the interpreter, as for workers.
+func python() string {
+	if name := os.Getenv("ASSAY_PYTHON"); name != "" {
+		return name
+	}
+	return "python3"
+}
+
+func (p *probe) prepare(ctx context.Context, version, driver string) error {
+	for _, asked := range []string{version, cmp.Or(driver, version)} {
+		if _, known := release(asked); !known {
+			return fmt.Errorf("%q is %w", asked, ErrNoRelease)
+		}
+	}
+	source, file := pythonProbe, "probe.py"
+	if p.name == ActiveRecord {
+		source, file = rubyProbe, "probe.rb"
+	}
+	file = filepath.Join(p.folder, file)
+	if err := os.WriteFile(file, source, 0o600); err != nil {
+		return err
+	}
+	if p.name == ActiveRecord {
+		if _, err := exec.LookPath("ruby"); err != nil {
+			return errors.New("ruby is not installed: apt-get install ruby")
+		}
+		p.command = []string{"ruby", file, version}
+		if driver != "" {
+			p.command = append(p.command, driver)
+		}
+		return nil
+	}
+	packages := filepath.Join(p.folder, "packages")
+	p.command = []string{python(), "-B", file, p.name, packages}
+	return p.install(ctx, packages, version)
+}
+
+// install has pip put a package for Python into a folder.
+func (p *probe) install(ctx context.Context, packages, version string) error {
+	install := exec.CommandContext(ctx, python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", packages, p.name+"=="+version)
+	install.Dir = p.folder
+	out, err := install.CombinedOutput()
+	switch text := string(bytes.TrimSpace(out)); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s is not installed: apt-get install python3 python3-pip, or set ASSAY_PYTHON to another Python", python())
+	case strings.Contains(text, "No module named pip"):
+		return fmt.Errorf("%s has no pip: apt-get install python3-pip, or set ASSAY_PYTHON to another", python())
+	case strings.Contains(text, "No matching distribution"):
+		return fmt.Errorf("pip has no %s %s for %s: look for the versions that there are with pip index versions %s, or set ASSAY_PYTHON to another Python", p.name, version, python(), p.name)
+	default:
+		return fmt.Errorf("pip install %s==%s: %w: %s", p.name, version, err, gist(text))
+	}
+}
+
+// trial is one configuration, and what to observe of its connections.
+type trial struct {
+	Settings []written `json:"settings"`
+	Observe  []string  `json:"observe"`
+}
+
+type written struct {
+	Place string `json:"place"`
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+}
+
+// answer is what came of a trial.
+type answer struct {
+	Refused     string              `json:"refused"`
+	Literal     bool                `json:"literal"`
+	Connections []map[string]string `json:"connections"`
+}
+
+// greeting is what the probe says of itself first.
+type greeting struct {
+	Version string            `json:"version"`
+	Engine  string            `json:"engine"`
+	Beside  map[string]string `json:"beside"`
+}
+
+func (p *probe) run(ctx context.Context, trials []trial) (greeting, []answer, error) {
+	var hello greeting
+	request, err := json.Marshal(map[string]any{"trials": trials})
+	if err != nil {
+		return hello, nil, err
+	}
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.folder, bytes.NewReader(request), &out, &problems
+	if err := cmd.Run(); err != nil {
+		return hello, nil, errors.Join(ctx.Err(), fmt.Errorf("%w: %s", err, gist(problems.String())))
+	}
+	in := json.NewDecoder(&out)
+	if err := in.Decode(&hello); err != nil {
+		return hello, nil, err
+	}
+	answers := make([]answer, len(trials))
+	for i := range answers {
+		if err := in.Decode(&answers[i]); err != nil {
+			return hello, nil, fmt.Errorf("answer to trial %d of %d: %w", i+1, len(trials), err)
+		}
+	}
+	return hello, answers, nil
+}
+
+// gist is the beginning and the end of what a program says of its failure: Ruby
+// says first what is wrong, Python last.
+func gist(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > 2 {
+		lines = []string{lines[0], lines[len(lines)-1]}
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (p *probe) measure(ctx context.Context) (Library, error) {
+	hello, answers, err := p.run(ctx, []trial{{Settings: []written{}, Observe: Observations(p.name)}})
+	if err != nil {
+		return Library{}, err
+	}
+	if answers[0].Refused != "" || len(answers[0].Connections) == 0 {
+		return Library{}, fmt.Errorf("it does not open a database without further settings: %s", answers[0].Refused)
+	}
+	l := Library{Name: p.name, Version: hello.Version, Driver: hello.Beside["sqlite3"], Engine: hello.Engine, On: runtime.GOOS + "/" + runtime.GOARCH,
+		Defaults: answers[0].Connections[0], Effects: map[Effect][]string{}}
+	for _, language := range []string{"ruby", "python"} {
+		if v := hello.Beside[language]; v != "" {
+			l.On += " " + language + " " + v
+		}
+	}
+	options := Options(p.name)
+	effects, err := p.effects(ctx, l, options)
+	if err != nil {
+		return l, err
+	}
+	for i, o := range options {
+		if effects[i] != "" {
+			l.Effects[effects[i]] = append(l.Effects[effects[i]], o.String())
+		}
+	}
+	return l, p.misspell(ctx, &l)
+}
+
+// effects tries options with a value that is not the default; empty where
+// nothing can be told.
+func (p *probe) effects(ctx context.Context, l Library, options []Option) ([]Effect, error) {
+	effects := make([]Effect, len(options))
+	var trials []trial
+	var of []int
+	var want []string
+	for i, o := range options {
+		at := slices.IndexFunc(o.Values, func(v Value) bool { return v.Read != l.Defaults[o.Observed] })
+		if at < 0 || l.Defaults[o.Observed] == "" {
+			continue
+		}
+		trials = append(trials, trial{[]written{o.with(o.Values[at].Written)}, []string{o.Observed}})
+		of, want = append(of, i), append(want, o.Values[at].Read)
+	}
+	_, answers, err := p.run(ctx, trials)
+	for n, a := range answers {
+		effects[of[n]] = a.effect(options[of[n]].Observed, want[n], l.Defaults)
+	}
+	return effects, err
+}
+
+// effect tells what a trial did. A connection that has neither the value that
+// was written nor the default tells nothing. Neither does a connection that may
+// not write and is refused: with a file in another journal mode it may not be.
+func (a answer) effect(observed, want string, defaults map[string]string) Effect {
+	switch {
+	case a.Refused != "" && observed == ReadOnly:
+		return ""
+	case a.Refused != "":
+		return Fails
+	case a.Literal:
+		return Literal
+	}
+	has := func(value string) bool {
+		return len(a.Connections) > 0 && !slices.ContainsFunc(a.Connections, func(c map[string]string) bool { return c[observed] != value })
+	}
+	switch {
+	case has(want):
+		return Applied
+	case has(defaults[observed]):
+		return Ignored
+	}
+	return ""
+}
+
+// misspell tries misspellings of what takes effect.
+func (p *probe) misspell(ctx context.Context, l *Library) error {
+	var tried []misspelling
+	for _, o := range Options(p.name) {
+		if effect, _ := l.Effect(o); effect == Applied && !strings.Contains(o.Key, "=") {
+			tried = append(tried, o.misspelled(p.name)...)
+		}
+	}
+	var options []Option
+	for _, m := range tried {
+		options = append(options, m.Option)
+	}
+	effects, err := p.effects(ctx, *l, options)
+	if err != nil {
+		return err
+	}
+	for first := 0; first < len(tried); {
+		of, keys, places := tried[first].of, set{}, set{}
+		for ; first < len(tried) && tried[first].of == of; first++ {
+			if tried[first].place {
+				places[effects[first]] = true
+			} else {
+				keys[effects[first]] = true
+			}
+		}
+		l.noteMisspelled(of, keys, places)
+	}
+	return nil
+}
+
+// set is the effects of several experiments.
+type set map[Effect]bool
+
+func (s set) only(e Effect) bool { return len(s) == 1 && s[e] }
+
+// noteMisspelled notes what became of an option's misspelled keys, and of its key
+// below a misspelled place.
+func (l *Library) noteMisspelled(option string, keys, places set) {
+	if keys.only(Ignored) && (len(places) == 0 || places.only(Ignored)) {
+		l.Misspelled = append(l.Misspelled, option)
+		return
+	}
+	if places.only(Ignored) {
+		l.MisspelledPlaces = append(l.MisspelledPlaces, option)
+	}
+	if keys.only(Fails) {
+		l.MisspelledFails = append(l.MisspelledFails, option)
+	}
+}
+
+// with is the option as the probe takes it.
+func (o Option) with(value any) written {
+	key, pragma, _ := strings.Cut(o.Key, "=")
+	switch {
+	case pragma == "":
+		return written{o.Place, key, value}
+	case strings.HasSuffix(pragma, "="):
+		return written{o.Place, key, pragma + fmt.Sprint(value)}
+	}
+	return written{o.Place, key, strings.TrimSuffix(pragma, ")") + fmt.Sprint(value) + ")"}
+}
+
+// number is a value as a configuration has it: a number where it is one.
+func number(text string) any {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n
+	}
+	return text
+}

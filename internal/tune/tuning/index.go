@@ -1,0 +1,159 @@
+package tuning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/internal/doctor/expert"
+	"assay/internal/tune"
+)
+
+// maxIndexes bounds the indexes that are tried: all of them share a launch.
+const maxIndexes = 6
+
+// statistics are the ways to tell the planner what the tables hold. The second is for
+// every table, as SQLite's documentation has it for a connection that was just opened;
+// without the number it looks at what the connection asked for before.
+var statistics = []string{"ANALYZE", "PRAGMA optimize=0x10002"}
+
+// tryIndexes adds what may be done to the data before any setting: indexes that the
+// queries lack, and statistics. What cannot be done to the data here is a note.
+func (t *Tuning) tryIndexes(ctx context.Context) error {
+	if len(t.operations) == 0 {
+		return nil
+	}
+	first := t.operations[0]
+	switch {
+	case first.Operation.KV() || first.Operation.Call():
+		return nil
+	case t.engine.unindexed() != "":
+		t.notes = append(t.notes, t.engine.unindexed())
+		return nil
+	}
+	if slices.ContainsFunc(t.operations, func(o assay.Case) bool {
+		return o.Dataset.Schema != first.Dataset.Schema || o.Dataset.File != first.Dataset.File
+	}) {
+		t.notes = append(t.notes, "the plan has several schemas: indexes and ANALYZE are not tried; --only workload=NAME chooses one")
+		return nil
+	}
+	t.request.Step("looking for indexes that the queries lack, on a copy of the data")
+	largest := slices.MaxFunc(t.operations, func(a, b assay.Case) int { return a.Dataset.Rows() - b.Dataset.Rows() }).Dataset
+	cache := t.lab.Datasets()
+	cache.Timeout = t.request.Plan.Timeout
+	base, err := cache.Prepare(ctx, largest)
+	if err != nil {
+		return err
+	}
+	var factors []tune.Factor
+	for _, index := range t.lacking(ctx, base.Path) {
+		factors = append(factors, tune.Factor{Name: index, First: true, Levels: []tune.Level{{}, {Prepare: []string{index}}}})
+	}
+	known := tune.Factor{Name: "statistics", First: true, Levels: []tune.Level{{}}}
+	for _, statement := range statistics {
+		known.Levels = append(known.Levels, tune.Level{Prepare: []string{statement}})
+	}
+	return t.addStates(ctx, cache, base, append(factors, known))
+}
+
+// lacking are the indexes that SQLite's adviser finds for the operations, those first
+// that most statements lack.
+func (t *Tuning) lacking(ctx context.Context, file string) []string {
+	program := expert.Find()
+	if program == "" {
+		return nil
+	}
+	counts := map[string]int{}
+	var all []string
+	asked, named := map[string]bool{}, map[string]bool{}
+	for _, o := range t.operations {
+		for _, statement := range statements(o.Operation) {
+			if asked[statement] {
+				continue
+			}
+			asked[statement] = true
+			found, err := expert.Ask(ctx, program, file, statement)
+			if err != nil {
+				t.notes = append(t.notes, fmt.Sprintf("no index for %s was looked for: %v", o.Cell.Operation, err))
+			}
+			for _, index := range found {
+				if counts[index.SQL()]++; counts[index.SQL()] == 1 && !named[strings.ToLower(index.Name())] {
+					named[strings.ToLower(index.Name())] = true // SQLite has no two of a name
+					all = append(all, index.SQL())
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return counts[b] - counts[a] })
+	if len(all) > maxIndexes {
+		t.notes = append(t.notes, fmt.Sprintf("%d candidate indexes were found; the %d that most statements lack are tried", len(all), maxIndexes))
+		all = all[:maxIndexes]
+	}
+	return all
+}
+
+func statements(op assay.Operation) []string {
+	var all []string
+	for _, step := range op.Steps {
+		if !step.Script { // an index is looked for by the plan of a single statement
+			all = append(all, step.SQL)
+		}
+	}
+	for _, part := range op.Parts {
+		all = append(all, statements(part.Operation)...)
+	}
+	return all
+}
+
+// addStates adds to the space what changes the data: a statement that fails, or that
+// leaves the file as another one does, is no candidate.
+func (t *Tuning) addStates(ctx context.Context, cache dataset.Cache, base *dataset.Data, factors []tune.Factor) error {
+	before, err := os.Stat(base.Path)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{base.Digest: true}
+	var kept []tune.Factor
+	for _, f := range factors {
+		levels := f.Levels[:1:1]
+		for _, level := range f.Levels[1:] {
+			data, err := cache.Derive(ctx, base, level.Prepare)
+			switch {
+			case ctx.Err() != nil:
+				return err
+			case err != nil:
+				t.notes = append(t.notes, fmt.Sprintf("not tried: %v", errors.Unwrap(err)))
+			case !seen[data.Digest]:
+				seen[data.Digest] = true
+				levels = append(levels, level)
+			}
+		}
+		if f.Levels = levels; len(levels) > 1 {
+			kept = append(kept, f)
+		}
+	}
+	t.space = t.space.With(kept)
+	return t.measureStates(ctx, cache, base, before.Size())
+}
+
+// measureStates notes by how much each state of the data makes the file larger.
+func (t *Tuning) measureStates(ctx context.Context, cache dataset.Cache, base *dataset.Data, before int64) error {
+	t.grows = map[string]int64{}
+	for _, p := range t.space.FirstPoints() {
+		data, err := cache.Derive(ctx, base, t.space.Prepare(p))
+		if err != nil {
+			return err
+		}
+		after, err := os.Stat(data.Path)
+		if err != nil {
+			return err
+		}
+		t.grows[p.Key()] = after.Size() - before
+	}
+	return nil
+}
