@@ -43,8 +43,8 @@ class Sqlite3(assay_worker.Driver):
     def script(self, connection, sql, in_transaction):
         if in_transaction:  # executescript commits it first
             return super().script(connection, sql, in_transaction)
-        cursor = connection.cursor()
-        return lambda: cursor.executescript(sql)
+        execute = connection.cursor().executescript
+        return lambda: execute(sql)
 
     def copy(self, source, target):
         source.backup(target)
