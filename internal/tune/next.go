@@ -42,6 +42,8 @@ func (r *Report) next() []step {
 	do := func(text string) { all = append(all, step{text: text}) }
 	if helping, _ := r.indexes(); len(helping) > 0 {
 		do("make the changes above, and tune again: other settings may then be best")
+	} else if len(r.uses()) > 0 {
+		do("make the changes in the program, and tune again: other settings may then be best")
 	}
 	o := r.Outcome
 	switch {

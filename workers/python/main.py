@@ -14,9 +14,8 @@ class Sqlite3(assay_worker.Driver):
     executes = "connection.executescript({{sql}})"
     calls = operations.PlainSQL
     texts = itertools.count()  # so that no text is in a cache
-
-    def version(self):
-        return assay_worker.platform.python_version()
+    version = staticmethod(assay_worker.platform.python_version)
+    code = staticmethod(assay_worker.sqlite3_code)
 
     def facts(self):
         return {"statements": "cached by their text, per connection; with statement each every text has a comment of its own"}
@@ -40,17 +39,11 @@ class Sqlite3(assay_worker.Driver):
         run = each if policy == "each" else once
         return run if query else changed
 
-    def script(self, connection, sql, in_transaction):
-        if in_transaction:  # executescript commits it first
-            return super().script(connection, sql, in_transaction)
-        execute = connection.cursor().executescript
-        return lambda: execute(sql)
+    def script(self, connection, sql, in_transaction):  # executescript would commit a transaction first
+        return super().script(connection, sql, True) if in_transaction else lambda: connection.executescript(sql)
 
     def copy(self, source, target):
         source.backup(target)
-
-    def code(self, error):
-        return assay_worker.sqlite3_code(error)
 
 
 assay_worker.main(Sqlite3())

@@ -94,7 +94,7 @@ var edits = map[string]edit{
 // copied is a copy of a worker, with its library's files.
 func copied(t *testing.T, worker string) (dir string) {
 	t.Helper()
-	from := filepath.Join("..", "..", "workers", worker)
+	from := filepath.Join("..", "..", "..", "workers", worker)
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ func checkout(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3"} {
-		from, err := filepath.Abs(filepath.Join("..", "..", "workers", name))
+		from, err := filepath.Abs(filepath.Join("..", "..", "..", "workers", name))
 		if err == nil {
 			err = os.Symlink(from, filepath.Join(dir, "workers", name))
 		}
