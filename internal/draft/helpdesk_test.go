@@ -29,8 +29,9 @@ func TestHelpdesk(t *testing.T) {
 	if !slices.Equal(d.Operations, want) {
 		t.Errorf("got operations %q, want %q", d.Operations, want)
 	}
-	if len(d.LeftOut) != 2 || !strings.HasPrefix(d.LeftOut[0], "AllPairs, line 80: it takes longer than ") ||
-		!strings.HasPrefix(d.LeftOut[1], "Forgotten, line 77: it does not compile: SQL logic error: no such column: nickname") {
+	left := slices.DeleteFunc(d.LeftOut, func(why string) bool { return strings.HasPrefix(why, "from the mix") })
+	if len(left) != 2 || !strings.HasPrefix(left[0], "AllPairs, line 80: it takes longer than ") ||
+		!strings.HasPrefix(left[1], "Forgotten, line 77: it does not compile: SQL logic error: no such column: nickname") {
 		t.Errorf("left out %q, want the query without an end and the one that does not compile", d.LeftOut)
 	}
 	if strings.Contains(d.Text, "None of ") {

@@ -269,7 +269,7 @@ func (a *analysis) constantOf(at int) (text, of string) {
 // frequent are values of a column as SQL, those first that the WHERE of an index on some
 // rows asks for, and then by how many rows have them; skip of them go to the end.
 func (s *schema) frequent(ctx context.Context, c *column, skip int) ([]string, error) {
-	rows, err := texts(ctx, s.db, fmt.Sprintf("SELECT sqltext.Quote(%[1]s) FROM %[2]s WHERE %[1]s IS NOT NULL GROUP BY %[1]s ORDER BY count(*) DESC, 1 LIMIT %[3]d",
+	rows, err := texts(ctx, s.db, fmt.Sprintf("SELECT quote(%[1]s) FROM %[2]s WHERE %[1]s IS NOT NULL GROUP BY %[1]s ORDER BY count(*) DESC, 1 LIMIT %[3]d",
 		c.sql(), sqltext.Quote(c.table.name), maxChoices))
 	if err != nil {
 		return nil, err

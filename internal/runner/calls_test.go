@@ -176,8 +176,8 @@ func TestCalls(t *testing.T) {
 	b.Launches, b.Baseline.Profile = 1, "plain"
 	asked := b.run(t)
 	want := map[string]string{
-		"caller create plain": "6 consistent", "caller save plain": "6", "caller total plain": "12 consistent",
-		"caller create tuned": "3 consistent", "caller save tuned": "3", "caller total tuned": "6 consistent",
+		"caller create plain": "6 last-commit", "caller save plain": "6", "caller total plain": "12 last-commit",
+		"caller create tuned": "3 last-commit", "caller save tuned": "3", "caller total tuned": "6 last-commit",
 	}
 	if got := told(b.trials); !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -203,11 +203,11 @@ func TestCallsFail(t *testing.T) {
 	b.run(t)
 	got := told(b.trials)
 	for cell, want := range map[string]string{
-		"caller total plain":       "12 consistent",
+		"caller total plain":       "12 last-commit",
 		"caller-lies create plain": "wrong-answer: the answers to the first 1 of create have digest",
 		"caller-lies save plain":   "wrong-answer: the answers",
 		"caller-lies total plain":  "wrong-answer: create: the answers",
-		"caller-dies create plain": "6 consistent",
+		"caller-dies create plain": "6 last-commit",
 		"caller-dies save plain":   "failed: measure: worker ended (exit status 9); last lines of stderr:\n  killed by save",
 		"caller-dies total plain":  "failed: save: measure: worker ended",
 	} {

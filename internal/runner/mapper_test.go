@@ -64,6 +64,6 @@ func mapped(t *testing.T, driver string, worker build.Worker) (*Config, *[]assay
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
 	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: worker.Program, Digest: worker.Digest}}, Baseline: assay.ParseBaseline(driver),
-		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Nanosecond + 1,
+		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Hour,
 		Precision: 1e6, Timeout: time.Minute, Emit: func(trial assay.Trial) error { *trials = append(*trials, trial); return nil }}, trials
 }

@@ -45,7 +45,7 @@ func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]a
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
 	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Baseline: assay.ParseBaseline(driver),
-		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Nanosecond + 1,
+		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Hour,
 		Precision: 1e6, Timeout: time.Minute, Emit: func(trial assay.Trial) error { *trials = append(*trials, trial); return nil }}, trials
 }
 

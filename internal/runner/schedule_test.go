@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/process"
 	"assay/internal/dataset"
 	"assay/internal/runner/schedule"
 
@@ -377,6 +378,8 @@ func TestWindowsAreDisturbedTogether(t *testing.T) {
 	var got []bool
 	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}
 	l := &jointLaunch{r: r, g: groupCases([]*job{j}, assay.ParseBaseline("a"))[0]}
+	l.g.launches.begin()
+	l.g.launches.pauses, _ = process.Pauses()
 	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
 		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
 	}

@@ -217,7 +217,7 @@ func TestServer(t *testing.T) {
 	}
 	slices.Sort(got)
 	same(t, "trials", slices.Compact(got), []string{
-		"honest insert default ok consistent", "honest insert fast ok power", "honest insert lite ok power",
+		"honest insert default ok last-commit", "honest insert fast ok power", "honest insert lite ok power",
 		"honest read default ok ", "honest read fast ok ", "honest read lite ok ",
 		"served insert default ok power", "served insert fast ok consistent", "served insert lite unsupported ",
 		"served read default ok ", "served read fast ok ", "served read lite unsupported ",
