@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/kit/process"
 	"assay/internal/dataset"
 	"assay/internal/runner/schedule"
+	"assay/kit/process"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/process"
 )
 
 // A worker that cannot be started is an outcome of its cells; where there is
@@ -43,7 +44,8 @@ func TestFailureToStartIsKept(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "dies", 1)+read)
 	r, err := Prepare(t.Context(), b.Config)
 	must(t, err)
-	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: 1, tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[trialKey]bool{}}
+	l.g.launches.pauses, _ = process.Pauses()
 	defer l.killAll()
 	must(t, l.startAll(t.Context()))
 	var got []string
