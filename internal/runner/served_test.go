@@ -193,7 +193,7 @@ func TestReady(t *testing.T) {
 // a search and plans others.
 func TestArrivalSeed(t *testing.T) {
 	r, other := &Runner{config: Config{Seed: 7}}, &Runner{config: Config{Seed: 8}}
-	if r.arrivalSeed(3, 0) != r.arrivalSeed(3, 0) {
+	if again := (&Runner{config: Config{Seed: 7}}); r.arrivalSeed(3, 0) != again.arrivalSeed(3, 0) {
 		t.Error("one launch has two seeds")
 	}
 	seen := map[[2]uint64]bool{}
