@@ -191,7 +191,7 @@ func TestQuick(t *testing.T) {
 		}
 	}
 	want := map[string][3]int{
-		"point-read": {1, 0, 10000}, "point-read-unprepared": {1, 0, 10000}, "range-100": {1, 0, 10000}, "full-scan": {1, 0, 100},
+		"point-read": {1, 0, 10000}, "unprepared-read": {1, 0, 10000}, "range-100": {1, 0, 10000}, "full-scan": {1, 0, 100},
 		"commit-one-row": {1, 0, 4000}, "insert-100": {1, 100, 100000}, "update-by-key": {1, 0, 4000}, "app": {8, 0, 15000},
 	}
 	for name, w := range want {

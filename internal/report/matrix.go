@@ -247,11 +247,23 @@ func (r *Report) label(t *analysis.Table) string {
 		parts[0] = cell.Workload + ":" + cell.Operation
 	}
 	for _, c := range assay.TableCoordinates() {
-		if short := c.ShortWords(cell); r.differing[c.Name] && short != "" {
+		if short := c.ShortWords(cell); short != "" && r.distinguishes(c, cell) {
 			parts = append(parts, short)
 		}
 	}
 	return wording.Clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
+}
+
+// distinguishes reports whether a coordinate tells tables apart: those of one operation, whose
+// name says the rest. Clients are named wherever the tables of the run differ in them.
+func (r *Report) distinguishes(c assay.Coordinate, cell assay.Cell) bool {
+	if !r.differing[c.Name] || c.Name == "clients" {
+		return r.differing[c.Name]
+	}
+	return slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool {
+		other := t.Cell()
+		return other.Workload == cell.Workload && other.Operation == cell.Operation && c.ShortWords(other) != c.ShortWords(cell)
+	})
 }
 
 // paramLabels are the parameters of a cell that are not the same in all tables; a
