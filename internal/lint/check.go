@@ -265,8 +265,8 @@ func (c *checker) checkMemory(o *open, f facts.Facts) {
 	if !o.pool || f.Memory[o.dsn.memory] != facts.Private || c.pools.single {
 		return
 	}
-	c.report(o.arg.Pos(), MemoryPool, "%s %s: each connection of the pool has an empty database of its own with %q; call SetMaxOpenConns(1), or %s",
-		o.driver.Name, o.driver.Version, o.dsn.text, sharedMemory(f))
+	c.report(o.arg.Pos(), MemoryPool, "%s %s: each connection of the pool has an empty database of its own with %q; %s, or %s",
+		o.driver.Name, o.driver.Version, o.dsn.text, oneConnection(c.info.TypeOf(o.call)), sharedMemory(f))
 }
 
 func sharedMemory(f facts.Facts) string {

@@ -32,6 +32,7 @@ type pragmaCall struct {
 	arg  ast.Expr
 	text string
 	pool types.Object
+	of   types.Type // of the expression that the method is called on
 }
 
 // hookNames are functions and fields through which programs run statements on
@@ -81,7 +82,7 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 			if selector.Sel.Name == "ExecContext" && len(call.Args) > 1 {
 				arg = call.Args[1]
 			}
-			p.pragmas = append(p.pragmas, pragmaCall{arg, c.text(arg), pool})
+			p.pragmas = append(p.pragmas, pragmaCall{arg, c.text(arg), pool, c.info.TypeOf(selector.X)})
 		}
 		return
 	default:
@@ -92,21 +93,36 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 	}
 }
 
+const gormDB = "gorm.io/gorm.DB"
+
 // isPool reports whether an expression is a pool of connections.
 func (c *checker) isPool(x ast.Expr) bool {
-	t := c.info.TypeOf(x)
+	return slices.Contains([]string{"database/sql.DB", "github.com/jmoiron/sqlx.DB", gormDB}, typeName(c.info.TypeOf(x)))
+}
+
+// typeName is the path and the name of a type, of what a pointer leads to, or of the first
+// result of a call; empty where it has none.
+func typeName(t types.Type) string {
+	if results, ok := t.(*types.Tuple); ok && results.Len() > 0 {
+		t = results.At(0).Type()
+	}
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	named, ok := t.(*types.Named)
 	if !ok || named.Obj().Pkg() == nil {
-		return false
+		return ""
 	}
-	switch named.Obj().Pkg().Path() + "." + named.Obj().Name() {
-	case "database/sql.DB", "github.com/jmoiron/sqlx.DB", "gorm.io/gorm.DB":
-		return true
+	return named.Obj().Pkg().Path() + "." + named.Obj().Name()
+}
+
+// oneConnection says how a program limits its pool to one connection. A DB of gorm has no
+// method for that: its pool has.
+func oneConnection(pool types.Type) string {
+	if typeName(pool) == gormDB {
+		return "call SetMaxOpenConns(1) on the *sql.DB that the method DB returns"
 	}
-	return false
+	return "call SetMaxOpenConns(1)"
 }
 
 // checkPragmas looks at PRAGMAs that belong to a connection, in packages that
@@ -137,7 +153,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 	if slices.ContainsFunc(made, func(o *open) bool { return c.alsoByDSN(o, name, value) }) {
 		return
 	}
-	advice := "set it in the DSN, or call SetMaxOpenConns(1)"
+	advice := "set it in the DSN, or " + oneConnection(call.of)
 	if around := c.factsOf(made[0].driver); len(made) == 1 && len(around) > 0 {
 		advice = c.advice(made[0], facts.Spelling{Setting: name}, value, around)
 	}
