@@ -384,7 +384,7 @@ func (d *drafter) finish() (*Draft, error) {
 	return draft, nil
 }
 
-// decisions are what only the user knows, as it is guessed for now.
+// decisions are what only the user knows and the draft guesses.
 func (d *drafter) decisions() []string {
 	var all, names []string
 	arguments := 0
