@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"strings"
 
 	"assay/internal/advisories"
+	"assay/internal/analysis/wording"
 	"assay/internal/sys/format"
 
 	"github.com/spf13/cobra"
@@ -20,11 +24,19 @@ func (a *app) advisoriesCommand() *cobra.Command {
 	}
 	flags.addFormat(cmd, format.List[[]advisories.Advisory]{
 		{Name: "text", Write: func(out io.Writer, all []advisories.Advisory) error {
-			rows := [][]string{{"ID", "OF", "VERSIONS", "WHAT", "SOURCE"}}
+			width := cmp.Or(a.columns(), 100)
 			for _, bug := range all {
-				rows = append(rows, []string{bug.ID, bug.Engine + bug.Library, bug.Versions(), bug.Sentence(), bug.Source + ", " + bug.Date + ": " + bug.URL})
+				for _, line := range [][]string{
+					wording.Wrap(width, "", "  ", bug.ID+": "+bug.Engine+bug.Library+" "+bug.Versions()),
+					wording.Wrap(width, "  ", "  ", bug.Sentence()),
+					{"  " + bug.Source + ", " + bug.Date + ": " + bug.URL, ""}, // what is there to be copied is not broken
+				} {
+					if _, err := fmt.Fprintln(out, strings.Join(line, "\n")); err != nil {
+						return err
+					}
+				}
 			}
-			return writeTable(out, a.columns(), rows)
+			return nil
 		}},
 		{Name: "json", Write: func(out io.Writer, all []advisories.Advisory) error { return format.JSON(out, all) }},
 	})
