@@ -78,10 +78,12 @@ func end(t *assay.Trial, err error) error {
 	return nil
 }
 
+func tooManyFiles(reason string) bool { return strings.Contains(reason, syscall.EMFILE.Error()) }
+
 // makeRoom is what to do about a full disk or too many files, whoever met them: the
 // system's words are from here, SQLite's from a worker.
 func makeRoom(reason string) string {
-	if strings.Contains(reason, syscall.EMFILE.Error()) {
+	if tooManyFiles(reason) {
 		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"
 	}
 	if isFull(reason) || strings.Contains(reason, "disk is full") {

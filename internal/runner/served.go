@@ -178,11 +178,15 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		r.observed.unloadable[cell.Clients] = fail(fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), err)
-		return nil
+	doing := fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients)
+	switch {
+	case err != nil && tooManyFiles(err.Error()):
+		r.observed.unloadable[cell.Clients] = fail(doing, err)
+	case err != nil: // of the machine, and no fault of a worker: the run can be resumed
+		return fmt.Errorf("%s: %w", doing, err)
+	default:
+		r.observed.limits[cell.Clients] = limit
 	}
-	r.observed.limits[cell.Clients] = limit
 	return nil
 }
 

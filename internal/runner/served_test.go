@@ -176,6 +176,18 @@ func TestGeneratorWithTooManyClients(t *testing.T) {
 	}
 }
 
+// What else the generator meets is of the machine: the run ends with it, and can be resumed.
+func TestGeneratorThatFails(t *testing.T) {
+	generator := filepath.Join(t.TempDir(), "assay")
+	must(t, os.WriteFile(generator, []byte("#!/bin/sh\necho 'something else' >&2; echo 127.0.0.1:1; exit 1\n"), 0o700))
+	r := &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: time.Minute}}
+	r.observed.limits, r.observed.unloadable = map[int]float64{}, map[int]error{}
+	cell := servedJob(0).Cell
+	if err := r.calibrate(t.Context(), cell); err == nil || r.observed.unloadable[cell.Clients] != nil {
+		t.Errorf("got %v, and the cell's outcome %v, want an error of the run alone", err, r.observed.unloadable[cell.Clients])
+	}
+}
+
 func TestReady(t *testing.T) {
 	for status, want := range map[int]string{http.StatusNoContent: "<nil>", http.StatusOK: "when it should be ready"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
