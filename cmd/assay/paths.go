@@ -53,7 +53,7 @@ func (a *app) storeToShow() string {
 	return shown
 }
 
-// filesDir is the folder for files that belong to results, such as reports: beside the
+// filesDir is the folder for files that belong to results, such as what faults broke: beside the
 // store, or where the store would be if it were not on a server.
 func (a *app) filesDir() (string, error) {
 	location, err := a.storeLocation()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -238,19 +237,8 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err != nil {
 		return err
 	}
-	dir, err := a.filesDir()
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(dir, "reports", result.ID+".md")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := writeReport(path, func(w io.Writer) error { return r.Write(w, "markdown") }); err != nil {
-		return err
-	}
 	a.summarize(result)
-	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, s.Name(),
+	fmt.Fprintf(a.stderr, "results: %s; again: %s --format %s\n", s.Name(),
 		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
 		err = r.WriteText(a.stdout, a.columns())
