@@ -106,7 +106,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	mark, look := markOf(e.Standing)
 	entry.look = look
 	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Apart || e.Cost == nil) {
-		entry.text = human(f.Interval.Center, f.Metric.Unit) + uncertainty(f.Interval)
+		entry.text = shownFigure(f.Interval, f.Metric.Unit)
 	}
 	if e.Apart {
 		entry.apart, entry.text = true, entry.text+mark+markApart
@@ -120,6 +120,14 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text += markAlert
 	}
 	return entry
+}
+
+// shownFigure is a figure with its uncertainty: where that is large, its third digit says nothing.
+func shownFigure(i stat.Interval, unit string) string {
+	if spread := uncertainty(i); spread != "" {
+		return significant(i.Center, unit, 2) + spread
+	}
+	return human(i.Center, unit)
 }
 
 // uncertainty is the half of a figure's interval where the figure has too few launches or too wide

@@ -22,3 +22,16 @@ func TestUncertainty(t *testing.T) {
 		}
 	}
 }
+
+// The third digit of a figure that is known to a quarter is none.
+func TestShownFigure(t *testing.T) {
+	for want, i := range map[string]stat.Interval{
+		"12.3 µs":     {N: 3, Center: 12345, Low: 12000, High: 12700},
+		"12 µs±30%":   {N: 3, Center: 12345, Low: 8641.5, High: 16000},
+		"1.2 ms±240%": {N: 2, Center: 1.2345e6, Low: 4e5, High: 4.1973e6},
+	} {
+		if got := shownFigure(i, "ns"); got != want {
+			t.Errorf("%+v: got %q, want %q", i, got, want)
+		}
+	}
+}

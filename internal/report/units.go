@@ -21,7 +21,10 @@ var scales = map[string][]string{
 
 // human is a value in the unit that leaves one to three digits before the
 // point.
-func human(v float64, unit string) string {
+func human(v float64, unit string) string { return significant(v, unit, 3) }
+
+// significant is human with n significant digits.
+func significant(v float64, unit string, n int) string {
 	units := scales[unit]
 	if !analysis.Finite(v) {
 		return "?"
@@ -32,9 +35,9 @@ func human(v float64, unit string) string {
 		i++
 	}
 	if len(units) == 0 {
-		return wording.Digits(v)
+		return wording.Significant(v, n)
 	}
-	return wording.Digits(v) + " " + units[i]
+	return wording.Significant(v, n) + " " + units[i]
 }
 
 // maxHalfWidth is the largest half-width of an interval that is printed, in percent: that of
