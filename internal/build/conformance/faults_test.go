@@ -255,12 +255,12 @@ func absolute(line []byte) []byte {
 
 // waits sleeps after each window, and says that it waited for a processor.
 func waits(line []byte) []byte {
-	const slept = 1500 * time.Millisecond // the check of the call's time allows 2 s
-	changed := replace(`("executed":.*?)("delayed_ns":\d+,)?"counters"`, fmt.Sprintf(`$1"delayed_ns":%d,"counters"`, slept))(line)
-	if !bytes.Equal(changed, line) {
-		time.Sleep(slept)
+	if !bytes.Contains(line, []byte(`"executed":`)) {
+		return line
 	}
-	return changed
+	time.Sleep(time.Second)
+	real := replace(`"delayed_ns":\d+,?`, "")(line) // a later member would be the one that counts
+	return replace(`"counters"`, `"delayed_ns":1000000000,"counters"`)(real)
 }
 
 // retried is what backwards says next.
@@ -437,9 +437,7 @@ func TestCorrect(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
-			if name != "waits uncounted" { // what others make it wait counts in its favour
-				t.Parallel()
-			}
+			t.Parallel()
 			for check, said := range f.fails {
 				options := workertest.Options{Only: []string{check}}
 				if len(workertest.Names(options)) == 0 {
