@@ -259,7 +259,7 @@ func waits(line []byte) []byte {
 		return line
 	}
 	time.Sleep(time.Second)
-	real := replace(`"delayed_ns":\d+,?`, "")(line) // a later member would be the one that counts
+	real := replace(`,"delayed_ns":\d+`, "")(line) // a later member would be the one that counts
 	return replace(`"counters"`, `"delayed_ns":1000000000,"counters"`)(real)
 }
 
