@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"assay/internal/gate"
-	"assay/internal/gate/upgrade"
 	"assay/internal/sys/guard"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	m, err := upgrade.New(ctx, l, upgrade.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.base, Head: flags.head,
+	m, err := gate.New(ctx, l, gate.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.base, Head: flags.head,
 		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget, Rules: rules})
 	if err != nil {
 		return err
@@ -132,7 +131,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 
 // stoppedGate says what was kept when a gate was interrupted.
 func (a *app) stoppedGate(ctx context.Context, err error) error {
-	var stopped *upgrade.StoppedError
+	var stopped *gate.StoppedError
 	if ctx.Err() == nil || !errors.As(err, &stopped) || errors.As(err, new(*guard.Panic)) {
 		return err
 	}

@@ -1,8 +1,8 @@
 // Package gate decides whether a new version of a driver, the head, may take the
 // place of the one in use, the base. It looks at runs that interleave both, with
 // an A/A test of the base, and at what both do with settings. What it suspects in
-// a first run counts only if a second one, of fresh launches, shows it again. It
-// measures nothing, and the statistics are those of package analysis.
+// a first run counts only if a second one, of fresh launches, shows it again.
+// Measuring has the lab make those runs; the statistics are those of package analysis.
 package gate
 
 import (

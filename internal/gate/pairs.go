@@ -1,4 +1,4 @@
-package upgrade
+package gate
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
-	"assay/internal/gate"
 	"assay/internal/lab"
 )
 
@@ -74,7 +73,7 @@ func sameProgram(base, head string) error {
 
 // place notes where go.mod requires a driver.
 func (p *pair) place(dir, module string) {
-	if p.line = gate.Line(dir, module); p.line > 0 {
+	if p.line = Line(dir, module); p.line > 0 {
 		p.file = filepath.ToSlash(filepath.Join(dir, "go.mod"))
 	}
 }
@@ -127,7 +126,7 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	if m.request.Driver != "" && !required(drivers[0]) {
 		return nil, noModule(drivers[0])
 	}
-	if m.request.Driver != "" && gate.Line(m.request.Dir, drivers[0].Module) == 0 {
+	if m.request.Driver != "" && Line(m.request.Dir, drivers[0].Module) == 0 {
 		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),
 			"name a driver that it requires, or leave --driver out for all")
 	}
@@ -136,7 +135,7 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	for _, d := range drivers {
 		modules = append(modules, d.Module)
 	}
-	moves, err := gate.Moves(ctx, m.request.Dir, m.request.Revision, slices.Compact(slices.Sorted(slices.Values(modules))))
+	moves, err := Moves(ctx, m.request.Dir, m.request.Revision, slices.Compact(slices.Sorted(slices.Values(modules))))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -159,7 +158,7 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	return all, nil
 }
 
-func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move gate.Move) (pair, error) {
+func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move Move) (pair, error) {
 	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(m.request.Dir, "go.mod"))}
 	if one.notMeasured = m.hindrance(d, move); one.notMeasured != "" {
 		one.base, one.head = move.Base.String(), move.Head.String()
@@ -183,7 +182,7 @@ func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move gate.Mov
 }
 
 // hindrance is why a move cannot be measured; empty where it can.
-func (m *Measuring) hindrance(d build.Driver, move gate.Move) string {
+func (m *Measuring) hindrance(d build.Driver, move Move) string {
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
 	case d.Store && !m.request.Plan.KV():
 		words := []string{"gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name}

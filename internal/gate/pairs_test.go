@@ -1,4 +1,4 @@
-package upgrade
+package gate
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"assay/internal/build"
-	"assay/internal/gate"
 	"assay/internal/lab"
 	"assay/internal/plan"
 )
@@ -16,13 +15,13 @@ import (
 // build is not measured, and says why.
 func TestMovedPair(t *testing.T) {
 	const module = "example.org/driver"
-	of := func(version, fork, folder string) gate.Requirement {
-		return gate.Requirement{Module: module, Version: version, Fork: fork, Folder: folder, Line: 7}
+	of := func(version, fork, folder string) Requirement {
+		return Requirement{Module: module, Version: version, Fork: fork, Folder: folder, Line: 7}
 	}
 	plain, store := build.Driver{Name: "mattn", Module: module}, build.Driver{Name: "bbolt", Module: module, Store: true}
 	for name, c := range map[string]struct {
 		driver      build.Driver
-		base, head  gate.Requirement
+		base, head  Requirement
 		want        string // BASE HEAD
 		notMeasured string
 	}{
@@ -34,7 +33,7 @@ func TestMovedPair(t *testing.T) {
 		"a store, which SQL says none": {store, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "", "plan quick has no kv operations: assay gate kv --base-ref v1 --driver bbolt --dir app"},
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app", Revision: "v1"}}
-		got, err := m.movedPair(t.Context(), c.driver, gate.Move{Base: c.base, Head: c.head})
+		got, err := m.movedPair(t.Context(), c.driver, Move{Base: c.base, Head: c.head})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +84,7 @@ func TestMovedToAFolder(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, folder, want string }{{".", "./fork", "fork"}, {"app", "./fork", "app/fork"}, {"app", "../fork", "fork"}, {"app", absolute, "fork"}} {
 		m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: c.dir}}
-		move := gate.Move{Base: gate.Requirement{Version: "v1.0.0"}, Head: gate.Requirement{Version: "v1.0.0", Folder: c.folder}}
+		move := Move{Base: Requirement{Version: "v1.0.0"}, Head: Requirement{Version: "v1.0.0", Folder: c.folder}}
 		got, err := m.movedPair(t.Context(), build.Driver{Name: "mattn", Module: "example.org/driver"}, move)
 		if err != nil || len(m.lab.Checkouts) != 1 {
 			t.Errorf("%s of %s/go.mod: got %+v, %d checkouts, %v; want one", c.folder, c.dir, got, len(m.lab.Checkouts), err)

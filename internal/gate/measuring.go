@@ -1,6 +1,4 @@
-// Package upgrade measures drivers' versions in use against those that are to replace
-// them, for gate to judge.
-package upgrade
+package gate
 
 import (
 	"cmp"
@@ -11,7 +9,6 @@ import (
 
 	"assay"
 	"assay/internal/build"
-	"assay/internal/gate"
 	"assay/internal/lab"
 	"assay/internal/lint/facts"
 	"assay/internal/plan"
@@ -27,7 +24,7 @@ type Request struct {
 	Revision   string        // of git, whose go.mod is the base; empty: Base and Head are given
 	Dir        string        // folder of go.mod
 	Budget     time.Duration // of measuring each pair
-	Rules      gate.Rules
+	Rules      Rules
 }
 
 // Measuring is the measuring of upgrades under way.
@@ -56,12 +53,12 @@ func New(ctx context.Context, l *lab.Lab, request Request) (*Measuring, error) {
 
 // Run measures the pairs, one after the other, and keeps their runs in the store. Where
 // it fails, the upgrades that are left say that they were not measured.
-func (m *Measuring) Run(ctx context.Context, s *store.Store) ([]*gate.Upgrade, error) {
-	return m.each(ctx, func(ctx context.Context, p pair, u *gate.Upgrade) error { return m.upgrade(ctx, s, p, u) })
+func (m *Measuring) Run(ctx context.Context, s *store.Store) ([]*Upgrade, error) {
+	return m.each(ctx, func(ctx context.Context, p pair, u *Upgrade) error { return m.upgrade(ctx, s, p, u) })
 }
 
-func (m *Measuring) each(ctx context.Context, measure func(context.Context, pair, *gate.Upgrade) error) ([]*gate.Upgrade, error) {
-	var all []*gate.Upgrade
+func (m *Measuring) each(ctx context.Context, measure func(context.Context, pair, *Upgrade) error) ([]*Upgrade, error) {
+	var all []*Upgrade
 	for i, p := range m.pairs {
 		u := m.newUpgrade(p)
 		all = append(all, u)
@@ -88,18 +85,18 @@ func (m *Measuring) each(ctx context.Context, measure func(context.Context, pair
 	return all, nil
 }
 
-func (m *Measuring) newUpgrade(p pair) *gate.Upgrade {
+func (m *Measuring) newUpgrade(p pair) *Upgrade {
 	prefix := p.driver + "@"
 	if p.driver == "" {
 		prefix = ""
 	}
-	return &gate.Upgrade{Driver: p.driver, Base: strings.TrimPrefix(p.base, prefix), Head: strings.TrimPrefix(p.head, prefix),
+	return &Upgrade{Driver: p.driver, Base: strings.TrimPrefix(p.base, prefix), Head: strings.TrimPrefix(p.head, prefix),
 		Plan: m.request.Plan.Name, File: p.file, Line: p.line, NotMeasured: p.notMeasured}
 }
 
 // upgrade measures a pair. Whatever may be wrong with it is looked for first where that
 // is cheap: the link layouts of a driver take minutes.
-func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate.Upgrade) error {
+func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgrade) error {
 	for _, name := range []string{p.base, p.head} {
 		if err := m.lab.CheckBuild(ctx, name); err != nil {
 			return err
@@ -127,7 +124,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate
 				return err
 			}
 		}
-		u.Effects = gate.FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
+		u.Effects = FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -141,7 +138,7 @@ func (m *Measuring) experiments(ctx context.Context, spec string) func() (facts.
 }
 
 // measure runs the plan, and what is suspected once more.
-func (m *Measuring) measure(ctx context.Context, s *store.Store, p pair, u *gate.Upgrade) error {
+func (m *Measuring) measure(ctx context.Context, s *store.Store, p pair, u *Upgrade) error {
 	began := time.Now()
 	var err error
 	if u.First, err = m.run(ctx, s, p, nil, m.request.Budget*2/3); err != nil {
@@ -157,7 +154,7 @@ func (m *Measuring) measure(ctx context.Context, s *store.Store, p pair, u *gate
 }
 
 // run measures base and head, interleaved, and keeps the run in the store.
-func (m *Measuring) run(ctx context.Context, s *store.Store, p pair, only map[string][]string, budget time.Duration) (*gate.Measurement, error) {
+func (m *Measuring) run(ctx context.Context, s *store.Store, p pair, only map[string][]string, budget time.Duration) (*Measurement, error) {
 	measured := *m.request.Plan
 	measured.Factors = false // there is nothing to leave out of settings here
 	target := m.request.Rules.MaxSlowdown
@@ -173,5 +170,5 @@ func (m *Measuring) run(ctx context.Context, s *store.Store, p pair, only map[st
 	if err != nil {
 		return nil, err
 	}
-	return gate.Judge(analyzed, p.base, p.head, m.request.Rules)
+	return Judge(analyzed, p.base, p.head, m.request.Rules)
 }

@@ -1,4 +1,4 @@
-package upgrade
+package gate
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"assay/internal/build"
-	"assay/internal/gate"
 	"assay/internal/plan"
 )
 
@@ -15,11 +14,11 @@ import (
 func TestUpgradesBeforeAnError(t *testing.T) {
 	m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}}, pairs: []pair{{driver: "fork", notMeasured: "it is a fork"}, {driver: "a"}, {driver: "b"}, {driver: "c"}, {driver: "store", notMeasured: "it is a store"}}}
 	failure := errors.New("no space left on device")
-	all, err := m.each(t.Context(), func(_ context.Context, p pair, u *gate.Upgrade) error {
+	all, err := m.each(t.Context(), func(_ context.Context, p pair, u *Upgrade) error {
 		if p.driver == "b" {
 			return failure
 		}
-		u.First = &gate.Measurement{}
+		u.First = &Measurement{}
 		return nil
 	})
 	if !errors.Is(err, failure) {
@@ -33,7 +32,7 @@ func TestUpgradesBeforeAnError(t *testing.T) {
 	if !slices.Equal(got, want) || all[1].First == nil {
 		t.Errorf("got %q, want %q and figures of a", got, want)
 	}
-	if !(&gate.Report{Upgrades: all}).Measured() || (&gate.Report{Upgrades: all[2:]}).Measured() {
+	if !(&Report{Upgrades: all}).Measured() || (&Report{Upgrades: all[2:]}).Measured() {
 		t.Error("Measured: want true with a and false without")
 	}
 }
@@ -45,7 +44,7 @@ func TestHindranceOfStore(t *testing.T) {
 		"app": "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt --dir app",
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "origin/main", Dir: dir}}
-		if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, gate.Move{}); got != want {
+		if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, Move{}); got != want {
 			t.Errorf("%s: got %q, want %q", dir, got, want)
 		}
 	}
