@@ -13,7 +13,6 @@ import (
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/tune"
-	"assay/internal/tune/tuning"
 
 	"github.com/spf13/cobra"
 )
@@ -106,7 +105,7 @@ func (f tuneFlags) check() error {
 	if f.durability != "" && !slices.Contains(tune.Classes(), f.durability) {
 		return usage(plan.Unknown("class of durability", f.durability, tune.Classes()))
 	}
-	if _, err := tuning.ParseBytes(f.memory); err != nil {
+	if _, err := tune.ParseBytes(f.memory); err != nil {
 		return usage(fmt.Errorf("--memory %w", err))
 	}
 	if f.emit != "" && !slices.Contains(emit.Names(), f.emit) {
@@ -115,23 +114,23 @@ func (f tuneFlags) check() error {
 	return nil
 }
 
-func (f tuneFlags) request(a *app, name string) (tuning.Request, error) {
+func (f tuneFlags) request(a *app, name string) (tune.Request, error) {
 	only, err := parseOnly(f.only)
 	if err != nil {
-		return tuning.Request{}, err
+		return tune.Request{}, err
 	}
 	for _, key := range chosen {
 		if value, ok := only[key.name]; ok {
-			return tuning.Request{}, usage(fmt.Errorf("--only %s=%s: tune chooses among them itself", key.name, strings.Join(value, ",")), key.hint)
+			return tune.Request{}, usage(fmt.Errorf("--only %s=%s: tune chooses among them itself", key.name, strings.Join(value, ",")), key.hint)
 		}
 	}
 	p, err := readPlan(name)
 	if err != nil {
-		return tuning.Request{}, err
+		return tune.Request{}, err
 	}
-	memory, err := tuning.ParseBytes(f.memory)
+	memory, err := tune.ParseBytes(f.memory)
 	again := a.commandLine(slices.Concat([]string{"tune", name}, f.words(), []string{"--resume"})...)
-	return tuning.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
+	return tune.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
 		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume, Took: tuneClock}, err
 }
 
@@ -151,7 +150,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		return err
 	}
 	defer s.Close()
-	t := tuning.New(l, s, request)
+	t := tune.New(l, s, request)
 	report, err := t.Run(ctx)
 	if err != nil {
 		hint := notBegun

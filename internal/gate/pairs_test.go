@@ -115,7 +115,7 @@ func TestRequired(t *testing.T) {
 
 // What gate cannot compare it refuses before it builds anything, with one reason.
 func TestRefusedPairs(t *testing.T) {
-	l := &lab.Lab{Source: build.Source{Dir: "../../.."}}
+	l := &lab.Lab{Source: build.Source{Dir: "../.."}}
 	for name, c := range map[string]struct {
 		request Request
 		want    string

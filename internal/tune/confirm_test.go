@@ -22,8 +22,8 @@ func confirmed(points []Point, gain func(Point) float64) map[string]*row {
 	return rows
 }
 
-// effectsOf is the gain of settings that add up.
-func effectsOf(effects ...float64) func(Point) float64 {
+// gains is the gain of settings that add up.
+func gains(effects ...float64) func(Point) float64 {
 	return func(p Point) float64 {
 		total := 0.0
 		for j, level := range p {
@@ -43,12 +43,12 @@ func TestProposalKeepsWhatMatters(t *testing.T) {
 		launches, rows    func(Point) float64
 		want              Point
 	}{
-		{"just what is needed", []Point{abc}, []Point{abc, a, ab}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), ab},
-		{"it was not measured", []Point{abc}, []Point{abc, a}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), abc},
-		{"what lacks little was", []Point{abc}, []Point{abc, a}, effectsOf(0.5, 0.015, 0), effectsOf(0.5, 0.015, 0), a},
-		{"one was overtaken", []Point{a, abc, ac}, []Point{a, abc, ac}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), abc},
-		{"one was, by more than the model says", []Point{a, abc, ac}, []Point{a, abc, ac}, effectsOf(0.5, 0.015, 0), effectsOf(0.5, 0.05, 0), abc},
-		{"one was, and has all that is needed", []Point{a, ab}, []Point{a, ab}, effectsOf(0.5, 0, 0), effectsOf(0.5, 0.05, 0), a},
+		{"just what is needed", []Point{abc}, []Point{abc, a, ab}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), ab},
+		{"it was not measured", []Point{abc}, []Point{abc, a}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), abc},
+		{"what lacks little was", []Point{abc}, []Point{abc, a}, gains(0.5, 0.015, 0), gains(0.5, 0.015, 0), a},
+		{"one was overtaken", []Point{a, abc, ac}, []Point{a, abc, ac}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), abc},
+		{"one was, by more than the model says", []Point{a, abc, ac}, []Point{a, abc, ac}, gains(0.5, 0.015, 0), gains(0.5, 0.05, 0), abc},
+		{"one was, and has all that is needed", []Point{a, ab}, []Point{a, ab}, gains(0.5, 0, 0), gains(0.5, 0.05, 0), a},
 	} {
 		tuned := &tuning{config: Config{Space: switches(3), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
 			launches: launched(rand.New(rand.NewPCG(1, 1)), 20, 3, 0.002, c.launches)}
@@ -63,7 +63,7 @@ func TestProposalKeepsWhatMatters(t *testing.T) {
 // proposed: what was luck in the confirmation chooses nothing.
 func TestSearchChoosesTheNearest(t *testing.T) {
 	whole, b, c := Point{1, 1, 1, 1}, Point{1, 1, 0, 0}, Point{1, 0, 1, 0}
-	search, all := effectsOf(0.5, 0.018, 0.014, 0), effectsOf(0.5, 0.014, 0.018, 0)
+	search, all := gains(0.5, 0.018, 0.014, 0), gains(0.5, 0.014, 0.018, 0)
 	launches := func(gain func(Point) float64) [][]observation {
 		return launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain)
 	}

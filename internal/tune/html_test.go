@@ -12,8 +12,6 @@ import (
 	"assay/internal/stat"
 )
 
-func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
-
 // raced is a report with a race of several blocks and prices of both neighbours.
 func raced() *Report {
 	r := fixture()

@@ -18,8 +18,8 @@ type observation struct {
 // have pairs of settings beyond that, of which less is expected. What a launch does to all its
 // members is in no effect.
 type model struct {
-	columns  map[column]int
-	order    []column // by their number
+	columns  map[effect]int
+	order    []effect // by their number
 	pairs    float64  // variance that is expected of them
 	mean     mat.VecDense
 	variance mat.SymDense // of the effects, as a multiple of scale
@@ -27,23 +27,23 @@ type model struct {
 	freedom  float64
 }
 
-// column is an effect: of one setting, or of two together.
-type column struct{ a, b setting }
+// effect is that of one setting, or of two together.
+type effect struct{ a, b setting }
 
 // setting is a level of a factor, not the first; the zero value is none.
 type setting struct{ factor, level int }
 
-// alone reports whether the effect is of one setting.
-func (c column) alone() bool { return c.b == setting{} }
+// isMain reports whether the effect is of one setting.
+func (c effect) isMain() bool { return c.b == setting{} }
 
-// columnsOf are the effects that a point has.
-func columnsOf(p Point) []column {
-	var all []column
+// effectsOf are the effects that a point has.
+func effectsOf(p Point) []effect {
+	var all []effect
 	changed := p.changed()
 	for i, j := range changed {
-		all = append(all, column{a: setting{j, p[j]}})
+		all = append(all, effect{a: setting{j, p[j]}})
 		for _, k := range changed[:i] {
-			all = append(all, column{a: setting{k, p[k]}, b: setting{j, p[j]}})
+			all = append(all, effect{a: setting{k, p[k]}, b: setting{j, p[j]}})
 		}
 	}
 	return all
@@ -57,8 +57,8 @@ const flat = 1e6
 var pairVariances = []float64{1e-6, 1. / 16, 1. / 4, 1, 4, 16}
 
 // prior is the variance of an effect.
-func (m *model) prior(c column) float64 {
-	if c.alone() {
+func (m *model) prior(c effect) float64 {
+	if c.isMain() {
 		return flat
 	}
 	return m.pairs
@@ -90,17 +90,17 @@ func newModel(launches [][]observation) *model {
 // index numbers the effects: of the settings, and of those pairs that were
 // measured twice. rows are the differences within launches.
 func (m *model) index(launches [][]observation) (rows, settings int) {
-	counts := map[column]int{}
-	m.columns = map[column]int{}
+	counts := map[effect]int{}
+	m.columns = map[effect]int{}
 	for _, launch := range launches {
 		rows += max(0, len(launch)-1)
 		for _, o := range launch {
-			for _, c := range columnsOf(o.point) {
+			for _, c := range effectsOf(o.point) {
 				counts[c]++
-				if c.alone() && counts[c] == 1 {
+				if c.isMain() && counts[c] == 1 {
 					settings++
 				}
-				if c.alone() && counts[c] == 1 || !c.alone() && counts[c] == 2 {
+				if c.isMain() && counts[c] == 1 || !c.isMain() && counts[c] == 2 {
 					m.columns[c] = len(m.order)
 					m.order = append(m.order, c)
 				}
@@ -150,7 +150,7 @@ func (m *model) center(launch []observation) middle {
 
 func (m *model) vector(p Point) *mat.VecDense {
 	x := mat.NewVecDense(len(m.columns), nil)
-	for _, c := range columnsOf(p) {
+	for _, c := range effectsOf(p) {
 		if i, ok := m.columns[c]; ok {
 			x.SetVec(i, 1)
 		}
@@ -199,7 +199,7 @@ func (m *model) compare(a, b Point) difference {
 // unseen is the variance of the effects that one point has and the other one not, and of
 // which nothing was measured.
 func (m *model) unseen(a, b Point) float64 {
-	of := [2][]column{columnsOf(a), columnsOf(b)}
+	of := [2][]effect{effectsOf(a), effectsOf(b)}
 	total := 0.0
 	for i, columns := range of {
 		for _, c := range columns {

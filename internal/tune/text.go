@@ -76,8 +76,8 @@ func (s screen) indexes(r *Report) {
 	}
 	s.text(r.indexTitle(), "    ")
 	for i, f := range helping {
-		if i == maxIndexes {
-			s.text(fmt.Sprintf("  and %d more: --format markdown has all", len(helping)-maxIndexes), "    ")
+		if i == shownIndexes {
+			s.text(fmt.Sprintf("  and %d more: --format markdown has all", len(helping)-shownIndexes), "    ")
 			break
 		}
 		statements := r.Space.Prepare(f.Point)

@@ -1,15 +1,15 @@
 // Package tune finds settings that make a workload faster under constraints, and
-// confirms them. It starts nothing: a function measures what it asks for, and the
-// same answers always lead to the same questions, so that a tuning can be resumed
-// by answering from what was kept.
+// confirms them. Run decides: a function measures what it asks for, and the same
+// answers always lead to the same questions, so that a tuning is resumed by
+// answering from what was kept. Tuning has the lab measure, and keeps.
 //
-// The main flow: Run measures what indexes, statistics and another use of the driver do before any setting. Then
-// it screens the factors of a space by a two-level design, has the
-// combinations that remain compete in a race, finds out which settings of the leader
-// matter, and measures what is left on fresh data in a number of
-// launches that is fixed before. Only the figures of this confirmation are reported. Last,
-// the proposal is compared with the current settings on other amounts of data and with
-// other numbers of clients.
+// The main flow: Run measures what indexes, statistics and another use of the
+// driver do before any setting. It screens the factors of a space by a two-level
+// design, has the combinations that remain compete in a race, finds out which
+// settings of the leader matter, and measures what is left on fresh data in a
+// number of launches that is fixed before. Only the figures of this confirmation
+// are reported. Last, the proposal is compared with the current settings on other
+// amounts of data and with other numbers of clients.
 package tune
 
 import (

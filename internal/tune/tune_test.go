@@ -341,14 +341,14 @@ func TestIndexesWithinBudget(t *testing.T) {
 	}
 }
 
-// elsewhere is a machine that does other things in the conditions.
-type elsewhere struct {
+// scaledMachine has gains and times of its own in each condition.
+type scaledMachine struct {
 	*machine
 	gains map[Stage][]float64 // of the operations
 	took  map[Stage]time.Duration
 }
 
-func (m elsewhere) measure(ctx context.Context, b Block) (Measured, error) {
+func (m scaledMachine) measure(ctx context.Context, b Block) (Measured, error) {
 	measured, err := m.machine.measure(ctx, b)
 	if gains, ok := m.gains[b.Stage]; ok {
 		for i := range gains {
@@ -378,7 +378,7 @@ func TestRobustness(t *testing.T) {
 		{"cannot be told", map[Stage][]float64{"twice-clients": {-math.Log(1.05), 0.2}}, nil, false},
 		{"not in the condition", map[Stage][]float64{"half-clients": {math.NaN(), 0}}, nil, true},
 	} {
-		m := elsewhere{newMachine(good), c.gains, nil}
+		m := scaledMachine{newMachine(good), c.gains, nil}
 		o, err := Run(t.Context(), config, m.measure)
 		if err != nil || o.Chosen == nil || len(o.Robustness) != 4 {
 			t.Fatalf("%s: got %+v, %v; want a proposal and four conditions", c.name, o, err)
@@ -456,7 +456,7 @@ func TestRobustnessWithinBudget(t *testing.T) {
 		{time.Hour, map[Stage]time.Duration{"four-times-data": time.Hour}, []int{0, 0, 0, 0}},
 		{430 * time.Second, map[Stage]time.Duration{"twice-clients": 15 * time.Second}, []int{6, 4, 6, 6}},
 	} {
-		m := elsewhere{newMachine(good), nil, c.took}
+		m := scaledMachine{newMachine(good), nil, c.took}
 		spent := time.Duration(0)
 		measure := func(ctx context.Context, b Block) (Measured, error) {
 			measured, err := m.measure(ctx, b)

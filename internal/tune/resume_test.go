@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/runner"
+	"assay/internal/serve/browser"
 	"assay/internal/store"
-	"assay/internal/tune"
 	"assay/kit"
 	"assay/kit/column"
 	"assay/kit/sqldb"
@@ -32,7 +32,7 @@ const workerVariable = "TUNING_TEST_WORKER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVariable) == "" {
-		os.Exit(m.Run())
+		os.Exit(browser.Main(m))
 	}
 	driver := sqldb.Driver{Name: "tunable", SQLName: "sqlite",
 		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
@@ -156,7 +156,7 @@ func newBench(t *testing.T) *bench {
 }
 
 // run tunes until its end, or until one of the stages has kept so many trials.
-func (b *bench) run(trials int, until ...tune.Stage) (*tune.Report, *Tuning, error) {
+func (b *bench) run(trials int, until ...Stage) (*Report, *Tuning, error) {
 	b.t.Helper()
 	ctx, stop := context.WithCancel(b.t.Context())
 	defer stop()
@@ -168,7 +168,7 @@ func (b *bench) run(trials int, until ...tune.Stage) (*tune.Report, *Tuning, err
 		}
 	}
 	watcher := silent{func() {
-		if kept++; slices.Contains(until, tune.Stage(stage)) && kept == trials {
+		if kept++; slices.Contains(until, Stage(stage)) && kept == trials {
 			stop()
 		}
 	}}
@@ -212,10 +212,10 @@ func TestResumedInEachStage(t *testing.T) {
 	b := newBench(t)
 	var before []string
 	for _, stop := range []struct {
-		trials int          // the stage has by then: in the first launch, or in a later one
-		stages []tune.Stage // more than one where the first is not always needed
-	}{{1, []tune.Stage{tune.Indexes}}, {8, []tune.Stage{tune.Indexes}}, {1, []tune.Stage{tune.Screening}}, {2, []tune.Stage{tune.Race}},
-		{1, []tune.Stage{tune.Ablation, tune.Confirmation}}, {16, []tune.Stage{tune.Confirmation}}, {1, []tune.Stage{"four-times-data"}}, {4, []tune.Stage{"quarter-data"}}} {
+		trials int     // the stage has by then: in the first launch, or in a later one
+		stages []Stage // more than one where the first is not always needed
+	}{{1, []Stage{Indexes}}, {8, []Stage{Indexes}}, {1, []Stage{Screening}}, {2, []Stage{Race}},
+		{1, []Stage{Ablation, Confirmation}}, {16, []Stage{Confirmation}}, {1, []Stage{"four-times-data"}}, {4, []Stage{"quarter-data"}}} {
 		_, tuning, err := b.run(stop.trials, stop.stages...)
 		if err == nil {
 			t.Fatalf("the tuning ended without %d trials of %v", stop.trials, stop.stages)
@@ -224,7 +224,7 @@ func TestResumedInEachStage(t *testing.T) {
 			t.Errorf("%v: got %v and nothing begun", stop.stages, err)
 		}
 		runs, now := b.kept()
-		if !slices.ContainsFunc(stop.stages, func(s tune.Stage) bool { return runs["app."+string(s)] == assay.Interrupted }) {
+		if !slices.ContainsFunc(stop.stages, func(s Stage) bool { return runs["app."+string(s)] == assay.Interrupted }) {
 			t.Errorf("stopped in %v: the runs are %v, want one interrupted", stop.stages, runs)
 		}
 		checkKept(t, fmt.Sprint(stop.stages), before, now)
@@ -264,7 +264,7 @@ func TestResumedWithinItsConstraints(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		for _, memory := range []Bytes{256 << 20, 128 << 20} {
 			b.request.Memory, b.request.Resume = memory, resume
-			_, tuning, err := b.run(1, tune.Indexes)
+			_, tuning, err := b.run(1, Indexes)
 			if err == nil || !tuning.Begun() {
 				t.Fatalf("--memory %s: got %v, want an interruption after the first trial", memory, err)
 			}
@@ -292,9 +292,9 @@ func checkKept(t *testing.T, when string, before, now []string) {
 	}
 }
 
-func printed(t *testing.T, r *tune.Report) string {
+func printed(t *testing.T, r *Report) string {
 	t.Helper()
-	f, err := tune.Formats().Named("json")
+	f, err := Formats().Named("json")
 	must(t, err)
 	var out bytes.Buffer
 	must(t, f.Write(&out, r))

@@ -1,6 +1,4 @@
-// Package tuning makes a tuning: tune decides what is measured next, the lab
-// measures it.
-package tuning
+package tune
 
 import (
 	"cmp"
@@ -9,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
-	"assay/internal/tune"
 	"assay/kit/wire"
 )
 
@@ -56,7 +54,7 @@ type Tuning struct {
 	effective  map[string]string // the current settings as they are read back
 	class      assay.Durability
 	proofs     []assay.Proof
-	space      tune.Space
+	space      Space
 	operations []assay.Case      // of the current settings
 	settled    bool              // they are known to be measurable
 	metrics    map[string]string // what each is compared by, by condition and place
@@ -69,13 +67,13 @@ type Tuning struct {
 	disturbed int // of them, from outside
 
 	series  *lab.Series
-	stage   tune.Stage
-	runs    []tune.StageRun
+	stage   Stage
+	runs    []StageRun
 	started time.Time     // of the last series
 	figures []assay.Trial // of the confirmation
 
-	elsewhere  map[tune.Stage]elsewhere // the conditions that the plan can have
-	conditions []tune.Condition
+	scaled     map[Stage]scaledPlan // the conditions that the plan can have
+	conditions []Condition
 	unscaled   []string // why it cannot have the others
 }
 
@@ -88,14 +86,14 @@ func New(l *lab.Lab, s *store.Store, request Request) *Tuning {
 func (t *Tuning) Begun() bool { return len(t.runs) > 0 }
 
 // Run tunes and says what was found.
-func (t *Tuning) Run(ctx context.Context) (*tune.Report, error) {
+func (t *Tuning) Run(ctx context.Context) (*Report, error) {
 	defer t.close(ctx)
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
-	outcome, err := tune.Run(ctx, tune.Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions,
+	outcome, err := Run(ctx, Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions,
 		Warn: t.lab.Watcher.Note}, t.measure)
-	if errors.As(err, new(*tune.ChoiceError)) {
+	if errors.As(err, new(*ChoiceError)) {
 		return nil, lab.AsInputError(err, t.notes...)
 	}
 	if err != nil {
@@ -142,7 +140,7 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err := t.readBack(ctx); err != nil {
 		return err
 	}
-	t.space, err = tune.For(t.engine.name(), t.effective, t.constraints())
+	t.space, err = For(t.engine.name(), t.effective, t.constraints())
 	if err != nil {
 		return lab.AsInputError(err)
 	}
@@ -179,7 +177,7 @@ func (t *Tuning) readBack(ctx context.Context) error {
 		return err
 	}
 	if t.engine = engineOf(found.Target.Engine); t.engine == nil {
-		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], found.Target.Engine, strings.Join(tune.Engines(), ", ")))
+		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], found.Target.Engine, strings.Join(Engines(), ", ")))
 	}
 	if t.request.Emit != "" {
 		if err := t.engine.checkEmit(t.request.Emit); err != nil {
@@ -241,8 +239,8 @@ func effectiveSettings(trial assay.Trial) map[string]string {
 	return all
 }
 
-func (t *Tuning) constraints() tune.Constraints {
-	c := tune.Constraints{Connections: connections(t.operations), Class: t.class, Memory: int64(t.request.Memory), SingleProcess: t.request.SingleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
+func (t *Tuning) constraints() Constraints {
+	c := Constraints{Connections: connections(t.operations), Class: t.class, Memory: int64(t.request.Memory), SingleProcess: t.request.SingleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
 	for _, o := range t.operations {
 		c.OwnFile = c.OwnFile || o.Dataset.File != ""
 	}
@@ -314,7 +312,7 @@ func (t *Tuning) tryLevels(ctx context.Context) error {
 	t.request.Step(fmt.Sprintf("opening the database with each value of %s", wording.Plural(len(t.space.Factors), "setting")))
 	for j := len(t.space.Factors) - 1; j >= 0; j-- {
 		for level := len(t.space.Factors[j].Levels) - 1; level > 0; level-- {
-			p := make(tune.Point, len(t.space.Factors))
+			p := make(Point, len(t.space.Factors))
 			p[j] = level
 			settings := t.space.Factors[j].Levels[level].Settings
 			if settings["driver"] != "" {
@@ -342,4 +340,37 @@ func (t *Tuning) tryLevels(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Bytes is an amount of memory.
+type Bytes int64
+
+const units = "KMG"
+
+// ParseBytes reads an amount of memory, such as 256M, 1GiB or 1000000.
+func ParseBytes(text string) (Bytes, error) {
+	digits := strings.TrimRight(strings.ToUpper(text), "IB")
+	factor := int64(1)
+	for i, unit := range units {
+		if rest, ok := strings.CutSuffix(digits, string(unit)); ok {
+			digits, factor = rest, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n <= 0 || n > 1<<40/factor {
+		return 0, fmt.Errorf("%q: want an amount of memory such as 256M", text)
+	}
+	return Bytes(n * factor), nil
+}
+
+// String writes the amount as ParseBytes reads it, in the largest unit that loses nothing.
+func (b Bytes) String() string {
+	n, unit := int64(b), ""
+	for _, u := range units {
+		if n == 0 || n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, string(u)
+	}
+	return fmt.Sprint(n, unit)
 }

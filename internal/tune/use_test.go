@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 
 	"assay"
 	"assay/internal/plan"
-	"assay/internal/tune"
 )
 
 const usable = `name: test
@@ -75,8 +74,8 @@ func TestSeedOfAStage(t *testing.T) {
 	must(t, err)
 	p.Seed = 7
 	tuning := &Tuning{request: Request{Plan: p}, current: assay.Profile{Name: "web"}}
-	for stage, want := range map[tune.Stage]uint64{tune.Screening: 7, tune.Race: 7, tune.Ablation: 7, tune.Confirmation: 8} {
-		if staged, _ := tuning.stagePlan(tune.Block{Stage: stage}, []assay.Profile{{Name: currentName}}); staged.Seed != want {
+	for stage, want := range map[Stage]uint64{Screening: 7, Race: 7, Ablation: 7, Confirmation: 8} {
+		if staged, _ := tuning.stagePlan(Block{Stage: stage}, []assay.Profile{{Name: currentName}}); staged.Seed != want {
 			t.Errorf("%s: got seed %d, want %d", stage, staged.Seed, want)
 		}
 	}

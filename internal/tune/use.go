@@ -1,10 +1,9 @@
-package tuning
+package tune
 
 import (
 	"slices"
 
 	"assay"
-	"assay/internal/tune"
 	"assay/kit/wire"
 )
 
@@ -18,16 +17,16 @@ func (t *Tuning) tryUses() {
 	for _, o := range t.operations {
 		clients = max(clients, o.Cell.Clients)
 	}
-	var factors []tune.Factor
+	var factors []Factor
 	for _, uses := range [][]assay.Use{
 		{{Statement: string(wire.Once)}},
 		{{Pool: clients}, {Pool: (clients + 3) / 4}},
 		{{Transaction: 10}, {Transaction: 100}},
 	} {
-		f := tune.Factor{First: true, Levels: []tune.Level{{}}}
+		f := Factor{First: true, Levels: []Level{{}}}
 		for _, u := range uses {
 			if t.isOther(u) {
-				f.Levels = append(f.Levels, tune.Level{Use: u})
+				f.Levels = append(f.Levels, Level{Use: u})
 			}
 		}
 		if len(f.Levels) > 1 {
@@ -67,7 +66,7 @@ func (t *Tuning) isChosen(before, after assay.Cell) bool {
 	return true
 }
 
-func (t *Tuning) uses(points []tune.Point) map[string]assay.Use {
+func (t *Tuning) uses(points []Point) map[string]assay.Use {
 	all := map[string]assay.Use{}
 	for _, p := range points {
 		if u := t.space.Use(p); u != (assay.Use{}) {

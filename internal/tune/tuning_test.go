@@ -1,11 +1,10 @@
-package tuning
+package tune
 
 import (
 	"testing"
 
 	"assay"
 	"assay/internal/plan"
-	"assay/internal/tune"
 	"assay/kit/kv"
 )
 
@@ -95,7 +94,7 @@ operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}],
 		t.Fatal(err)
 	}
 	for commit, want := range map[string]assay.Durability{"off": assay.Process, "on": assay.Consistent} {
-		settings := tune.CommitSettings()
+		settings := CommitSettings()
 		settings["synchronous_commit"] = commit
 		if got := tuning.proven(settings, assay.Consistent); got != want {
 			t.Errorf("synchronous_commit %s: got durability %s, want %s", commit, got, want)

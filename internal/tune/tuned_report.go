@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"fmt"
@@ -11,18 +11,17 @@ import (
 	"assay/internal/emit"
 	"assay/internal/lab"
 	"assay/internal/stat"
-	"assay/internal/tune"
 	"assay/kit/sqlite"
 )
 
 // report is what was found, with the figures of the confirmation.
-func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
-	r := &tune.Report{Plan: t.request.Plan.Name, Driver: t.drivers[0], Engine: t.engine.name(), Again: t.request.Again, Show: t.request.Show, Current: t.current.Name, Class: t.class, Memory: int64(t.request.Memory), Margin: t.request.Plan.Margin,
+func (t *Tuning) report(outcome *Outcome) (*Report, error) {
+	r := &Report{Plan: t.request.Plan.Name, Driver: t.drivers[0], Engine: t.engine.name(), Again: t.request.Again, Show: t.request.Show, Current: t.current.Name, Class: t.class, Memory: int64(t.request.Memory), Margin: t.request.Plan.Margin,
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Unscaled: t.unscaled, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
 		metric := t.metric("", o, t.figures)
-		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, metric)), Rate: metric == assay.CapacityPerS})
+		r.Operations = append(r.Operations, Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, metric)), Rate: metric == assay.CapacityPerS})
 	}
 	if len(t.unindexed) > 0 && expert.Find() == "" {
 		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
@@ -66,7 +65,7 @@ func (t *Tuning) figuresOf(m lab.Member, o assay.Case, metric string) []float64 
 
 // emitted prints the proposal as configuration. What the ecosystem cannot set is a
 // note.
-func (t *Tuning) emitted(r *tune.Report) error {
+func (t *Tuning) emitted(r *Report) error {
 	if t.request.Emit == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/dataset/queryplan"
 	"assay/internal/doctor/expert"
-	"assay/internal/tune"
 )
 
 // maxIndexes bounds the indexes that are tried: all of them share a launch.
@@ -50,13 +50,13 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var factors []tune.Factor
+	var factors []Factor
 	for _, index := range t.lacking(ctx, base.Path) {
-		factors = append(factors, tune.Factor{Name: index, First: true, Levels: []tune.Level{{}, {Prepare: []string{index}}}})
+		factors = append(factors, Factor{Name: index, First: true, Levels: []Level{{}, {Prepare: []string{index}}}})
 	}
-	known := tune.Factor{Name: "statistics", First: true, Levels: []tune.Level{{}}}
+	known := Factor{Name: "statistics", First: true, Levels: []Level{{}}}
 	for _, statement := range statistics {
-		known.Levels = append(known.Levels, tune.Level{Prepare: []string{statement}})
+		known.Levels = append(known.Levels, Level{Prepare: []string{statement}})
 	}
 	return t.addStates(ctx, cache, base, append(factors, known))
 }
@@ -112,13 +112,13 @@ func statements(op assay.Operation) []string {
 
 // addStates adds to the space what changes the data: a statement that fails, or that
 // leaves the file as another one does, is no candidate.
-func (t *Tuning) addStates(ctx context.Context, cache dataset.Cache, base *dataset.Data, factors []tune.Factor) error {
+func (t *Tuning) addStates(ctx context.Context, cache dataset.Cache, base *dataset.Data, factors []Factor) error {
 	before, err := os.Stat(base.Path)
 	if err != nil {
 		return err
 	}
 	seen := map[string]bool{base.Digest: true}
-	var kept []tune.Factor
+	var kept []Factor
 	for _, f := range factors {
 		levels := f.Levels[:1:1]
 		for _, level := range f.Levels[1:] {
@@ -156,4 +156,24 @@ func (t *Tuning) measureStates(ctx context.Context, cache dataset.Cache, base *d
 		t.grows[p.Key()] = after.Size() - before
 	}
 	return nil
+}
+
+// Unindexed says of a query plan, as EXPLAIN QUERY PLAN prints it, which tables it
+// reads from end to end without an index, and of which it makes an index for each
+// query. An index of these may be worth more than any setting.
+func Unindexed(plan string) []string {
+	var all []string
+	for _, step := range queryplan.Parse(plan) {
+		text := ""
+		switch {
+		case step.Automatic:
+			text = "makes an index of " + step.Table + " for each query"
+		case step.Unindexed():
+			text = "reads all of " + step.Table
+		}
+		if text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
 }

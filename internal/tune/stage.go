@@ -1,9 +1,10 @@
-package tuning
+package tune
 
 import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,13 +13,12 @@ import (
 	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/lab"
-	"assay/internal/tune"
 )
 
 // currentName is the profile of the current settings in all runs of a tuning.
 const currentName = "current"
 
-func (t *Tuning) profile(p tune.Point) assay.Profile {
+func (t *Tuning) profile(p Point) assay.Profile {
 	profile := t.current
 	profile.Name = "p"
 	for _, level := range p {
@@ -48,7 +48,7 @@ func (t *Tuning) explicit(settings map[string]string) {
 	}
 }
 
-func (t *Tuning) member(p tune.Point) lab.Member {
+func (t *Tuning) member(p Point) lab.Member {
 	driver := t.space.Settings(p)["driver"]
 	if driver == "" {
 		driver = t.drivers[0]
@@ -56,7 +56,7 @@ func (t *Tuning) member(p tune.Point) lab.Member {
 	return lab.Member{Driver: assay.ParseDriverName(driver), Profile: t.profile(p).Name}
 }
 
-func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
+func (t *Tuning) beginSeries(ctx context.Context, b Block) error {
 	if err := t.endSeries(ctx); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 		return err
 	}
 	t.series, t.stage, t.started = series, b.Stage, series.Started()
-	t.runs = append(t.runs, tune.StageRun{Stage: b.Stage, ID: series.ID()})
+	t.runs = append(t.runs, StageRun{Stage: b.Stage, ID: series.ID()})
 	return nil
 }
 
@@ -115,19 +115,19 @@ const perLaunch = 11
 
 // measure measures a block: launches of as many points as fit beside the current
 // settings, in random order.
-func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, error) {
+func (t *Tuning) measure(ctx context.Context, b Block) (Measured, error) {
 	if t.series == nil || t.stage != b.Stage {
 		if err := t.beginSeries(ctx, b); err != nil {
-			return tune.Measured{}, err
+			return Measured{}, err
 		}
 	}
 	t.request.Step(fmt.Sprintf("%s, block %d%s: %s beside the current settings; %s of %s used", b.Stage, b.Number, ofBlocks(b.Of),
 		wording.Plural(len(b.Points), "candidate"), wording.Brief(t.spent), wording.Brief(t.request.Budget)))
 	order := rand.New(rand.NewPCG(t.request.Plan.Seed, uint64(len(b.Stage)*1000+b.Number))).Perm(len(b.Points))
-	if b.Stage == tune.Screening {
+	if b.Stage == Screening {
 		slices.Sort(order) // a run and its mirror image share a launch
 	}
-	measured := tune.Measured{Members: make([]tune.Member, len(b.Points))}
+	measured := Measured{Members: make([]Member, len(b.Points))}
 	for number, chunk := range slices.Collect(slices.Chunk(order, perLaunch)) {
 		trials, took, err := t.launch(ctx, b, chunk)
 		if err != nil {
@@ -136,10 +136,10 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		}
 		measured.Took += took
 		t.spent += took
-		if b.Stage == tune.Confirmation {
+		if b.Stage == Confirmation {
 			t.figures = append(t.figures, trials...)
 		}
-		if e, ok := t.elsewhere[b.Stage]; ok {
+		if e, ok := t.scaled[b.Stage]; ok {
 			measured.Members[0] = t.judgeElsewhere(b.Points[0], trials, e, b.Where)
 			continue
 		}
@@ -168,7 +168,7 @@ const maxTries = 2
 
 // launch launches some points beside the current settings. What it took is told by
 // the trials alone, so that a resumed tuning plans as the first one did.
-func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials []assay.Trial, took time.Duration, err error) {
+func (t *Tuning) launch(ctx context.Context, b Block, chunk []int) (trials []assay.Trial, took time.Duration, err error) {
 	members := []lab.Member{t.baseline()}
 	for _, i := range chunk {
 		members = append(members, t.member(b.Points[i]))
@@ -230,7 +230,7 @@ func (t *Tuning) settle(trials []assay.Trial) error {
 			continue
 		case ok:
 			kept = append(kept, o)
-			if found := tune.Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
+			if found := Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
 				t.unindexed = append(t.unindexed, operationName(o)+" "+strings.Join(found, ", "))
 			}
 			continue
@@ -252,8 +252,8 @@ func (t *Tuning) baseline() lab.Member {
 }
 
 // judge compares a point with the current settings in one launch.
-func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
-	var m tune.Member
+func (t *Tuning) judge(p Point, trials []assay.Trial) Member {
+	var m Member
 	for _, o := range t.operations {
 		now, _ := t.trial(trials, t.baseline(), o)
 		then, ok := t.trial(trials, t.member(p), t.space.Use(p).Of(o))
@@ -290,7 +290,7 @@ func samePlace(a, b assay.Cell) bool {
 
 // refuse says why a candidate is none: it failed, or broke a constraint as it was
 // measured.
-func (t *Tuning) refuse(p tune.Point, now, then assay.Trial) string {
+func (t *Tuning) refuse(p Point, now, then assay.Trial) string {
 	peak := then.Figures[assay.PeakBytes]
 	switch {
 	case then.Outcome == assay.NotRun:
@@ -310,3 +310,41 @@ func (t *Tuning) refuse(p tune.Point, now, then assay.Trial) string {
 // peakTolerance is by how much the peak memory may exceed that of the current
 // settings where these exceed the bound already.
 const peakTolerance = 1.1
+
+// metric is what an operation is compared by, in the plan or in a condition: it is chosen once,
+// by all trials of the current settings in the first launch, so that no mean is of two metrics.
+func (t *Tuning) metric(where string, o assay.Case, trials []assay.Trial) string {
+	key := where + "|" + o.Cell.Peer()
+	if t.metrics[key] == "" {
+		var current []*assay.Trial
+		for _, trial := range trials {
+			if t.isOf(trial, t.baseline(), o) {
+				current = append(current, &trial)
+			}
+		}
+		if t.metrics == nil {
+			t.metrics = map[string]string{}
+		}
+		t.metrics[key] = assay.Primary(o.Cell, [][]*assay.Trial{current})
+	}
+	return t.metrics[key]
+}
+
+// gain is the natural logarithm of how much better a trial of an operation is; NaN where one of
+// both has no such figure.
+func (t *Tuning) gain(metric string, o assay.Case, now, then assay.Trial) float64 {
+	before, known := now.Figures[metric]
+	after, both := then.Figures[metric]
+	if metric == assay.P99 && now.Outcome == assay.OK && then.Outcome == assay.OK && !(known && both) {
+		t.noteOnce(fmt.Sprintf("launches of %s with too few requests for %s are not compared", operationName(o), metric))
+	}
+	m, _ := assay.MetricByName(metric)
+	g := math.Log(before) - math.Log(after)
+	if m.HigherBetter {
+		g = -g
+	}
+	if math.IsInf(g, 0) {
+		return math.NaN()
+	}
+	return g
+}

@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 
 	"assay"
 	"assay/internal/lab"
-	"assay/internal/tune"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,20 +19,20 @@ func measured(profile string, figures map[string]float64) assay.Trial {
 
 // A candidate that was measured is refused where it failed, or broke a constraint as it
 // was measured; the current settings may break one.
-func TestRefused(t *testing.T) {
-	space := tune.Space{StartIsCurrent: true, Factors: []tune.Factor{
-		{Name: "journal_mode", Levels: []tune.Level{{}, {Settings: map[string]string{"journal_mode": "wal"}}, {Price: "process"}}},
-		{Name: "statistics", First: true, Levels: []tune.Level{{}, {Prepare: []string{"ANALYZE"}}}},
+func TestRefusedCandidates(t *testing.T) {
+	space := Space{StartIsCurrent: true, Factors: []Factor{
+		{Name: "journal_mode", Levels: []Level{{}, {Settings: map[string]string{"journal_mode": "wal"}}, {Price: "process"}}},
+		{Name: "statistics", First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}},
 	}}
 	tuning := &Tuning{space: space, class: assay.Consistent, request: Request{Memory: 100}}
-	candidate, price, data := tune.Point{1, 0}, tune.Point{2, 0}, tune.Point{0, 1}
+	candidate, price, data := Point{1, 0}, Point{2, 0}, Point{0, 1}
 	with := func(peak float64, class assay.Durability, outcome assay.Outcome) assay.Trial {
 		trial := measured("p", map[string]float64{"peak-B": peak})
 		trial.Durability, trial.Outcome, trial.Reason = class, outcome, "a reason"
 		return trial
 	}
 	for name, c := range map[string]struct {
-		point tune.Point
+		point Point
 		now   float64 // peak memory
 		then  assay.Trial
 		want  string
@@ -94,7 +93,7 @@ func TestOneMetric(t *testing.T) {
 		}
 		return all
 	}
-	p := tune.Point{1}
+	p := Point{1}
 	few := []assay.Trial{trial(currentName, false, 4, 0), trial(currentName, true, 4, 0), trial("p1", false, 2, 0)}
 	many := []assay.Trial{trial(currentName, false, 4, 90), trial(currentName, true, 4, 90), trial("p1", false, 2, 30)}
 	mixed := []assay.Trial{trial(currentName, false, 4, 90), trial(currentName, true, 4, 0), trial("p1", false, 2, 30)}
@@ -109,7 +108,7 @@ func TestOneMetric(t *testing.T) {
 		{"the median, as the twin has no percentile", [][]assay.Trial{mixed, many}, assay.P50, []float64{math.Log(2), math.Log(2)}},
 	} {
 		tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{{Cell: cell}}, request: Request{Memory: 100}, engine: engineOf("sqlite"),
-			space: tune.Space{Factors: []tune.Factor{{Name: "cache", Levels: make([]tune.Level, 2)}}}}
+			space: Space{Factors: []Factor{{Name: "cache", Levels: make([]Level, 2)}}}}
 		for i, trials := range c.launches {
 			must(t, tuning.settle(trials))
 			got := tuning.judge(p, trials)

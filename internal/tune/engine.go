@@ -1,4 +1,4 @@
-package tuning
+package tune
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"assay"
 	"assay/internal/emit"
-	"assay/internal/tune"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 )
@@ -42,11 +41,11 @@ type engine interface {
 // engineOf is the engine of that name; nil: tune knows no settings of it.
 func engineOf(name string) engine {
 	switch {
-	case name == tune.SQLiteEngine:
+	case name == SQLiteEngine:
 		return sqliteFile{}
 	case name == postgres.Engine:
 		return postgresServer{}
-	case tune.IsStore(name):
+	case IsStore(name):
 		return keyValueStore{name}
 	}
 	return nil
@@ -54,7 +53,7 @@ func engineOf(name string) engine {
 
 type sqliteFile struct{}
 
-func (sqliteFile) name() string { return tune.SQLiteEngine }
+func (sqliteFile) name() string { return SQLiteEngine }
 
 func (e sqliteFile) read(_ context.Context, t *Tuning) (assay.Durability, bool, error) {
 	return e.class(t), true, nil
@@ -68,10 +67,10 @@ func (sqliteFile) explicit() []string {
 
 func (sqliteFile) defaults() map[string]string { return nil }
 
-func (sqliteFile) class(t *Tuning) assay.Durability { return tune.ClassOf(t.effective) }
+func (sqliteFile) class(t *Tuning) assay.Durability { return ClassOf(t.effective) }
 
 func (sqliteFile) memory(effective map[string]string, connections int) int64 {
-	return tune.Memory(effective, connections)
+	return Memory(effective, connections)
 }
 
 func (sqliteFile) unindexed() string { return "" }
@@ -108,7 +107,7 @@ func (keyValueStore) defaults() map[string]string { return nil }
 func (keyValueStore) class(t *Tuning) assay.Durability { return t.synced[t.effective[kv.Sync]] }
 
 func (e keyValueStore) memory(effective map[string]string, _ int) int64 {
-	return tune.StoreMemory(e.store, effective)
+	return StoreMemory(e.store, effective)
 }
 
 func (keyValueStore) unindexed() string { return "" } // its operations have none
