@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/internal/report"
 )
 
 //go:generate go test . -run TestReference -update
@@ -18,10 +19,20 @@ var update = flag.Bool("update", false, "write docs/reference.md")
 
 const referencePage = "../../docs/reference.md"
 
-// The page of commands, flags and metrics is made from the code.
+// csvHeading is what holds for all columns of the CSV.
+const csvHeading = `
+## Columns of the CSV
+
+"assay report --format csv" prints one row per cell and metric; a cell without figures has one row with an empty metric. The encoding is UTF-8, quoting follows RFC 4180, and every record is on one line. An unknown value is empty, never NaN; numbers have full precision. New columns are added at the end; no column is renamed. The trials of the A/A test (the baseline's twin) are in the JSON only.
+
+| column | meaning |
+| --- | --- |
+`
+
+// The page of commands, flags, metrics and columns is made from the code.
 func TestReference(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Reference\n\nCommands, flags and metrics, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
+	page.WriteString("# Reference\n\nCommands, flags, metrics and the columns of the CSV, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		describeCommand(&page, c, 3)
 	}
@@ -32,6 +43,10 @@ func TestReference(t *testing.T) {
 			better = "higher"
 		}
 		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, better, m.About)
+	}
+	page.WriteString(csvHeading)
+	for _, c := range report.CSVColumns {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", c.Name, c.About)
 	}
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(page.String()), 0o644); err != nil {

@@ -12,11 +12,50 @@ import (
 	"assay/internal/analysis/wording"
 )
 
-// csvHeader is a contract: docs/csv.md describes it, new columns come at the
-// end, none is renamed.
-var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
-	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
-	"reference,ratio,ratio_low,ratio_high,verdict,without,options,floor,floor_low,floor_high,machine,proof", ",")
+// CSVColumn is a column of the CSV, and what it has.
+type CSVColumn struct{ Name, About string }
+
+// CSVColumns are a contract: new columns come at the end, none is renamed. The reference
+// describes them.
+var CSVColumns = []CSVColumn{
+	{"run", "id of the run"},
+	{"plan", "name of the plan"},
+	{"workload", "schema, data and operations that belong together"},
+	{"operation", "what was timed"},
+	{"engine", "the database: `sqlite`, `postgresql`, or a key-value store such as `bbolt`"},
+	{"driver", "the library that accesses it"},
+	{"driver_version", "version of that library; empty where the worker never reported it"},
+	{"build", "digest of everything that went into the worker program"},
+	{"profile", "the named set of settings"},
+	{"clients", "how many clients ran the operation at once"},
+	{"pool", "open connections for readers"},
+	{"metric", "what the figure measures: `ns/op`, `op/s`, `p99`, ... ; empty for a cell without figures"},
+	{"unit", "unit of `median`, `ci_low` and `ci_high`: `ns`, `1/s`, `B`, `1/op`, `B/B`"},
+	{"n", "number of launches behind the figure; 0 without a figure"},
+	{"median", "the mean over launches, not their median (the name is part of the contract): the geometric mean; the arithmetic mean for metrics that can be 0, such as `busy/op` and `allocs/op`"},
+	{"ci_low", "lower bound of the mean's 95 % confidence interval; empty with fewer than two launches"},
+	{"ci_high", "upper bound of that interval"},
+	{"outcome", "`ok`, `unsupported`, `not-applied`, `wrong-answer`, `failed`, `timed-out` or `not-run`; assay compares only `ok`"},
+	{"warnings", "codes of the cell's warnings, joined by `;`"},
+	{"params", "the other axes as `k=v;k=v`, sorted by name"},
+	{"idle", "connections kept idle"},
+	{"statement", "`once`, `each` or `never`: when the worker prepared the statement"},
+	{"transaction", "operations per transaction; `none`: each commits alone"},
+	{"rate", "arrivals per second; 0 for a closed loop and for a capacity search"},
+	{"durability", "`none`, `process`, `consistent`, `last-commit` or `power`, as claimed by settings, or what a refutation leaves of it; empty for operations that change no data, and where unknown"},
+	{"reference", "the baseline: the cell that this one is compared with, as DRIVER@VERSION/PROFILE; the baseline names itself"},
+	{"ratio", "figure / figure of the baseline, paired by launch; empty for the baseline, and where no launch has both or a figure is 0"},
+	{"ratio_low", "lower bound of the ratio's 95 % confidence interval"},
+	{"ratio_high", "upper bound of that interval"},
+	{"verdict", "`faster`, `slower`, `equivalent` or `undecided`; only on the metric that assay compares the operation by: `ns/op`, or `op/s` for blocks of several clients and for requests; with a `rate`, `p99`, or `p50` where there are too few requests; `capacity/s` in a capacity search"},
+	{"without", "the setting that the ablation left out of the profile; such a row's baseline is the same target with the setting, and its ratio is without / with"},
+	{"options", "the requested compile options, joined by colons, such as `DQS=0:OMIT_SHARED_CACHE`; empty: the driver's own"},
+	{"floor", "figure / figure of the floor (`sqlite-c`, the engine with no driver in between; for key-value stores `append-log`) with the same profile, for the compared metric, paired by launch; empty where the run has no floor"},
+	{"floor_low", "lower bound of its 95 % confidence interval"},
+	{"floor_high", "upper bound of that interval"},
+	{"machine", "a short description of the machine: processor, cores, memory"},
+	{"proof", "what faults showed about the target with the profile: `held:N` (it kept its durability promise in N power cuts, or kills where the class is `process`, which promises nothing about power cuts), `refuted:KIND` (`loses-last-commit`, `loses-commits`, `tears-commits`, `corrupts` or `does-not-open`; by any fault, the worst), or empty: the settings only claim the durability"},
+}
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
@@ -28,7 +67,11 @@ func writeCSV(w io.Writer, r *Report) error {
 		}
 		_ = out.Write(record) // Error, below, tells
 	}
-	write(slices.Clone(csvHeader))
+	var header []string
+	for _, c := range CSVColumns {
+		header = append(header, c.Name)
+	}
+	write(header)
 	for _, t := range r.Tables {
 		for _, row := range slices.Concat(t.Rows, t.Factors) {
 			for _, f := range row.Figures {
