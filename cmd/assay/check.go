@@ -17,7 +17,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check WORKER",
 		Short: "Run the conformance suite against a worker program, in any language",
 		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
-			"Each check starts the program anew, in a fresh folder. docs/protocol.md lists the checks.\n" +
+			"Each check starts the program anew, in a fresh folder. docs/protocol.md has the rules that they hold.\n" +
 			"ASSAY_TRACE=wire copies the messages to and from the worker to stderr.",
 		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +27,7 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			options.Trace = a.wireTrace()
 			if len(workertest.Names(options)) == 0 {
-				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "the checks are listed in docs/protocol.md")
+				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "docs/protocol.md has parts of their names")
 			}
 			a.cleansUp.Store(true)
 			var passed, failed, skipped int
