@@ -19,7 +19,7 @@ func series(random *rand.Rand, n int, sd, shift float64) []float64 {
 	return values
 }
 
-// Series of which the truth is known: docs/history.md has these figures.
+// Series of which the truth is known: docs/history.md has some of these figures.
 func TestChangePointsOfKnownTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it simulates many series")
