@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
@@ -56,12 +57,12 @@ func (t *trial) roomLeft() int64 { return 4096 * int64(drawNumber(t.random, most
 // whose flushes fail loses what they were to keep: an engine that goes on as if nothing
 // had been is found out.
 func (t *trial) failIO(ctx context.Context) (evidence, observation, error) {
-	kind, most := OpWrite, int64(300)
+	kind, most := powercut.OpWrite, int64(300)
 	switch t.turn % 3 {
 	case 1:
-		kind, most = OpRead, mostReads
+		kind, most = powercut.OpRead, mostReads
 	case 2:
-		kind = OpFlush
+		kind = powercut.OpFlush
 	}
 	succeed := t.random.Int64N(most)
 	if t.server {
@@ -72,14 +73,14 @@ func (t *trial) failIO(ctx context.Context) (evidence, observation, error) {
 	}
 	var left atomic.Int64
 	left.Store(succeed)
-	e, found, err := t.broken(ctx, breakage{cold: kind == OpRead, forgets: kind == OpFlush,
+	e, found, err := t.broken(ctx, breakage{cold: kind == powercut.OpRead, forgets: kind == powercut.OpFlush,
 		breaks: func(context.Context, *database) error {
-			t.disk.fail(func(k OpKind) bool { return k == kind && left.Add(-1) < 0 })
+			t.disk.Fail(func(k powercut.OpKind) bool { return k == kind && left.Add(-1) < 0 })
 			return nil
 		},
-		repair: func(context.Context) error { t.disk.fail(nil); return nil },
+		repair: func(context.Context) error { t.disk.Fail(nil); return nil },
 	})
-	e.Finding.Moment = map[OpKind]Moment{OpWrite: "failing writes", OpFlush: "failing flushes", OpRead: "failing reads"}[kind]
+	e.Finding.Moment = map[powercut.OpKind]powercut.Moment{powercut.OpWrite: "failing writes", powercut.OpFlush: "failing flushes", powercut.OpRead: "failing reads"}[kind]
 	return e, found, err
 }
 
@@ -96,7 +97,7 @@ func (t *trial) remount(ctx context.Context) error {
 // is there. The workload has to see an error: what it did not see, it
 // acknowledged.
 func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, error) {
-	e, found := evidence{Finding: Finding{Moment: Anywhere}}, observation{}
+	e, found := evidence{Finding: Finding{Moment: powercut.Anywhere}}, observation{}
 	err := t.mounted(ctx, t.base, true, func() error {
 		path := dataPath(t.mount)
 		from, err := t.prewritten(ctx, path, b.cold)
@@ -104,7 +105,7 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 			return err
 		}
 		found, e.unfelt, err = t.writeBroken(ctx, path, from, b)
-		recording := t.disk.recorded() // before it is repaired: what comes later is no part of it
+		recording := t.disk.Recorded() // before it is repaired: what comes later is no part of it
 		if err := errors.Join(err, b.repair(ctx)); err != nil {
 			return err
 		}
@@ -112,12 +113,12 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 		if err := t.unmount(ctx); err != nil {
 			return err
 		}
-		left := t.disk.content()
+		left := t.disk.Content()
 		if b.forgets {
 			left = t.forgotten(recording)
-			t.disk.insert(left, false)
+			t.disk.Insert(left, false)
 		}
-		e.Recording = &Recording{Base: left}
+		e.Recording = &powercut.Recording{Base: left}
 		if err := t.mountDisk(ctx); err != nil {
 			return err
 		}
@@ -133,9 +134,9 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 
 // forgotten is a disk at the end of a recording, which has lost a part of what no
 // flush covers.
-func (t *trial) forgotten(r *Recording) *Image {
+func (t *trial) forgotten(r *powercut.Recording) *powercut.Image {
 	for {
-		cut, ok := r.choose(len(r.Ops), choices[t.random.IntN(len(choices))], true, t.random)
+		cut, ok := r.Choose(len(r.Ops), powercut.Choices[t.random.IntN(len(powercut.Choices))], true, t.random)
 		if ok {
 			return r.Image(cut, true)
 		}

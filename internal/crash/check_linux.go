@@ -1,12 +1,12 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
+	"assay/kit/process"
 	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"assay/kit/process"
 )
 
 // observation is what was found in a state.
@@ -18,7 +18,7 @@ type observation struct {
 }
 
 // check mounts a state and looks at the database in fresh processes.
-func (t *trial) check(ctx context.Context, image *Image, acked int) (observation, error) {
+func (t *trial) check(ctx context.Context, image *powercut.Image, acked int) (observation, error) {
 	var found observation
 	err := t.mounted(ctx, image, false, func() error {
 		var err error

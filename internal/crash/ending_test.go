@@ -3,6 +3,11 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/kv"
+	"assay/kit/kvdb"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,11 +21,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"assay"
-	"assay/internal/sys/guard"
-	"assay/kit/kv"
-	"assay/kit/kvdb"
 )
 
 // Each of these makes this test program another one. Under the name of a store it
@@ -268,8 +268,8 @@ func serveHung(ctx context.Context, dir string) error {
 	if err := l.format(ctx, assay.Ext4); err != nil {
 		return err
 	}
-	l.disk.insert(l.base, false)
-	l.disk.fail(func(OpKind) bool { select {} })
+	l.disk.Insert(l.base, false)
+	l.disk.Fail(func(powercut.OpKind) bool { select {} })
 	return l.mountDisk(ctx)
 }
 
@@ -303,8 +303,8 @@ func serveFaulty(part, dir string) error {
 	if err := l.format(context.Background(), assay.Ext4); err != nil {
 		return err
 	}
-	l.disk.insert(l.base, false)
-	l.disk.fail(func(OpKind) bool { planted(); return false }) // in a goroutine of the FUSE server
+	l.disk.Insert(l.base, false)
+	l.disk.Fail(func(powercut.OpKind) bool { planted(); return false }) // in a goroutine of the FUSE server
 	return l.mountDisk(context.Background())
 }
 

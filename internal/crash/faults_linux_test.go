@@ -1,15 +1,15 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/wire"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"assay"
-	"assay/kit/wire"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -46,10 +46,10 @@ func TestMet(t *testing.T) {
 // The finding that is kept is of the worst damage, and of the smallest state that shows
 // it, without a second cut where one does. The most that was lost is of what was acknowledged.
 func TestNote(t *testing.T) {
-	at := func(cut int, second *Cut) evidence {
-		return evidence{Finding: Finding{Moment: Commit, Acked: 10, Cut: Cut{At: cut}, Second: second}}
+	at := func(cut int, second *powercut.Cut) evidence {
+		return evidence{Finding: Finding{Moment: powercut.Commit, Acked: 10, Cut: powercut.Cut{At: cut}, Second: second}}
 	}
-	tried := &trial{result: &Result{Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}}
+	tried := &trial{result: &Result{Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[powercut.Moment]int{}}}}
 	for _, step := range []struct {
 		e     evidence
 		found observation
@@ -57,9 +57,9 @@ func TestNote(t *testing.T) {
 	}{
 		{at(9, nil), observation{transactions: 10, opening: 3}, 0},
 		{at(8, nil), observation{damage: Lost, transactions: 9}, 8},
-		{at(7, &Cut{}), observation{damage: Lost, transactions: 7}, 8},
+		{at(7, &powercut.Cut{}), observation{damage: Lost, transactions: 7}, 8},
 		{at(6, nil), observation{damage: Lost, transactions: 8}, 6},
-		{at(5, &Cut{}), observation{damage: Corrupt, transactions: -1}, 5},
+		{at(5, &powercut.Cut{}), observation{damage: Corrupt, transactions: -1}, 5},
 		{at(4, nil), observation{damage: Inconsistent, transactions: -1}, 5},
 		{at(7, nil), observation{damage: Corrupt, transactions: -1, opening: 2}, 7},
 		{at(8, nil), observation{damage: Corrupt, transactions: -1}, 7},
@@ -73,7 +73,7 @@ func TestNote(t *testing.T) {
 			t.Errorf("after %q at %d: the finding at %d is kept, want %d", step.found.damage, step.e.Finding.Cut.At, got, step.worst)
 		}
 	}
-	want := Tried{States: 8, Counts: map[Damage]int{Unharmed: 1, Lost: 3, Corrupt: 3, Inconsistent: 1}, ByMoment: map[Moment]int{Commit: 8}, MaxLost: 3, SlowestNs: 3}
+	want := Tried{States: 8, Counts: map[Damage]int{Unharmed: 1, Lost: 3, Corrupt: 3, Inconsistent: 1}, ByMoment: map[powercut.Moment]int{powercut.Commit: 8}, MaxLost: 3, SlowestNs: 3}
 	if diff := cmp.Diff(want, tried.result.Tried); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -17,10 +18,10 @@ import (
 // evidence is all that a finding can be made again from.
 type evidence struct {
 	Finding   Finding
-	Recording *Recording // of the disk; without operations where no power was cut
-	Second    *Recording
-	Files     folder // what a killed worker left, instead of a recording
-	unfelt    bool   // the fault came to nothing: no transaction failed
+	Recording *powercut.Recording // of the disk; without operations where no power was cut
+	Second    *powercut.Recording
+	Files     powercut.Folder // what a killed worker left, instead of a recording
+	unfelt    bool            // the fault came to nothing: no transaction failed
 }
 
 // kept is a finding as its file has it: with the disk's content and all that was
@@ -40,7 +41,7 @@ type keptImage struct {
 
 type keptRecording struct {
 	Base keptImage
-	Ops  []Op
+	Ops  []powercut.Op
 }
 
 // id names a finding by all that it is made again from: its task and the state
@@ -57,12 +58,12 @@ func (e evidence) id() string {
 	state := map[string]*content{}
 	if e.Recording != nil {
 		image := e.image()
-		state["disk"] = &content{image.bytes, image.Sum()}
+		state["disk"] = &content{image.Bytes, image.Sum()}
 	}
 	for name, image := range e.Files {
 		state[name] = nil // a folder
 		if image != nil {
-			state[name] = &content{image.bytes, image.Sum()}
+			state[name] = &content{image.Bytes, image.Sum()}
 		}
 	}
 	text, err := json.Marshal([]any{f, state})
@@ -109,35 +110,35 @@ func (e evidence) save(dir string) error {
 	return nil
 }
 
-func keepRecording(r *Recording, until int) *keptRecording {
+func keepRecording(r *powercut.Recording, until int) *keptRecording {
 	return &keptRecording{Base: keepImage(r.Base), Ops: r.Ops[:until]}
 }
 
-func keepImage(i *Image) keptImage {
+func keepImage(i *powercut.Image) keptImage {
 	if i == nil {
 		return keptImage{Folder: true}
 	}
-	all := keptImage{Bytes: i.bytes, Blocks: map[int64][]byte{}}
-	for number, b := range i.blocks {
-		all.Blocks[number] = b.data[:]
+	all := keptImage{Bytes: i.Bytes, Blocks: map[int64][]byte{}}
+	for number, b := range i.Blocks {
+		all.Blocks[number] = b.Data[:]
 	}
 	return all
 }
 
-func (k *keptRecording) recording() *Recording {
+func (k *keptRecording) recording() *powercut.Recording {
 	if k == nil {
 		return nil
 	}
-	return &Recording{Base: k.Base.image(), Ops: k.Ops}
+	return &powercut.Recording{Base: k.Base.image(), Ops: k.Ops}
 }
 
-func (k keptImage) image() *Image {
+func (k keptImage) image() *powercut.Image {
 	if k.Folder {
 		return nil
 	}
-	image := NewImage(k.Bytes)
+	image := powercut.NewImage(k.Bytes)
 	for number, data := range k.Blocks {
-		image.Write(data, number*blockBytes)
+		image.Write(data, number*powercut.BlockBytes)
 	}
 	return image
 }
@@ -160,7 +161,7 @@ func load(dir, id string) (evidence, error) {
 	if err := gob.NewDecoder(unpacked).Decode(&all); err != nil {
 		return evidence{}, fmt.Errorf("read finding %s: %w", id, err)
 	}
-	e := evidence{Finding: all.Finding, Recording: all.Recording.recording(), Second: all.Second.recording(), Files: folder{}}
+	e := evidence{Finding: all.Finding, Recording: all.Recording.recording(), Second: all.Second.recording(), Files: powercut.Folder{}}
 	for name, image := range all.Files {
 		e.Files[name] = image.image()
 	}
@@ -169,7 +170,7 @@ func load(dir, id string) (evidence, error) {
 
 // image is the state that the evidence was found in. A recovery is recorded
 // anew by each process, so that its own recording is what is cut.
-func (e evidence) image() *Image {
+func (e evidence) image() *powercut.Image {
 	if e.Second != nil {
 		return e.Second.Image(*e.Finding.Second, true)
 	}

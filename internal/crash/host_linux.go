@@ -169,7 +169,7 @@ func (l *lane) withCluster(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("an empty cluster on the disk: %w", err)
 	}
-	l.base = l.disk.content() // all of it: it is not mounted any more
+	l.base = l.disk.Content() // all of it: it is not mounted any more
 	l.clusters[l.kind] = l.base
 	return nil
 }

@@ -1,6 +1,9 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/process"
 	"bytes"
 	"cmp"
 	"context"
@@ -11,9 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
-
-	"assay"
-	"assay/kit/process"
 )
 
 const (
@@ -34,15 +34,15 @@ const (
 // system. In one namespace the end of the lane would wait for its own disk.
 type lane struct {
 	holder *exec.Cmd
-	disk   *disk  // nil without one
-	fuse   string // folder of the disk's file
-	mount  string // folder that the file system is mounted on
-	work   string // folder for argument sequences and the workers
-	base   *Image // an empty file system of the task at hand
+	disk   *powercut.Disk  // nil without one
+	fuse   string          // folder of the disk's file
+	mount  string          // folder that the file system is mounted on
+	work   string          // folder for argument sequences and the workers
+	base   *powercut.Image // an empty file system of the task at hand
 	kind   assay.FileSystem
-	bases  map[assay.FileSystem]*Image // those that were made
+	bases  map[assay.FileSystem]*powercut.Image // those that were made
 	// clusters are those with a PostgreSQL cluster on them.
-	clusters map[assay.FileSystem]*Image
+	clusters map[assay.FileSystem]*powercut.Image
 	files    string // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
@@ -53,7 +53,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{bases: map[assay.FileSystem]*Image{}, clusters: map[assay.FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
+	l := &lane{bases: map[assay.FileSystem]*powercut.Image{}, clusters: map[assay.FileSystem]*powercut.Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
@@ -63,7 +63,7 @@ func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
 		return l, nil // for killing
 	}
 	var err error
-	if l.disk, err = serveDisk(l.fuse, l.mount); err != nil {
+	if l.disk, err = powercut.ServeDisk(l.fuse, l.mount); err != nil {
 		return nil, err
 	}
 	l.holder = exec.Command("sleep", "infinity")
@@ -103,7 +103,7 @@ func (l *lane) format(ctx context.Context, fs assay.FileSystem) error {
 }
 
 // makeFileSystem makes an empty one by way of a file, which is removed.
-func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*Image, error) {
+func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*powercut.Image, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*Ima
 	if err := program(ctx, words[0], append(words[1:len(words):len(words)], path)...); err != nil {
 		return nil, err
 	}
-	return readImage(file, diskBytes)
+	return powercut.ReadImage(file, diskBytes)
 }
 
 // program runs another program; its error has what the program said.
@@ -143,8 +143,8 @@ func program(ctx context.Context, name string, args ...string) error {
 var errMount = errors.New("the file system does not mount")
 
 // mounted puts a disk in, mounts it, and unmounts it after do.
-func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func() error) error {
-	l.disk.insert(image, record)
+func (l *lane) mounted(ctx context.Context, image *powercut.Image, record bool, do func() error) error {
+	l.disk.Insert(image, record)
 	if err := l.mountDisk(ctx); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func()
 }
 
 func (l *lane) mountDisk(ctx context.Context) error {
-	err := l.run(ctx, "mount", "-t", string(l.kind), "-o", makers[l.kind].options, filepath.Join(l.fuse, diskName), l.mount)
+	err := l.run(ctx, "mount", "-t", string(l.kind), "-o", makers[l.kind].options, filepath.Join(l.fuse, powercut.DiskName), l.mount)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -185,5 +185,5 @@ func (l *lane) close() {
 	}
 	_ = l.holder.Process.Kill() // with it goes the mount, while the disk still answers
 	_ = l.holder.Wait()         // it was killed
-	_ = l.disk.server.Unmount() // the namespace ends with the process anyway
+	_ = l.disk.Server.Unmount() // the namespace ends with the process anyway
 }

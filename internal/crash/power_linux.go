@@ -1,6 +1,10 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/postgres"
 	"cmp"
 	"context"
 	"errors"
@@ -8,10 +12,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"time"
-
-	"assay"
-	"assay/internal/sys/guard"
-	"assay/kit/postgres"
 )
 
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
@@ -65,11 +65,11 @@ func (t *trial) power(ctx context.Context) error {
 			return err
 		}
 	}
-	chooser := newChooser(recording, true, t.task.Seed)
+	chooser := powercut.NewChooser(recording, true, t.task.Seed)
 	seen := map[state]bool{}
 	for misses := 0; !t.enough() && misses < 1000; {
-		cut, moment := chooser.next()
-		s := state{recording.sum(cut), recording.Acked(cut.At)}
+		cut, moment := chooser.Next()
+		s := state{recording.Sum(cut), recording.Acked(cut.At)}
 		if seen[s] {
 			misses++
 			t.result.Equal++
@@ -101,7 +101,7 @@ func (t *trial) enough() bool {
 }
 
 // record runs the workload on an empty disk that records everything.
-func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, error) {
+func (t *trial) record(ctx context.Context, task Task, note bool) (*powercut.Recording, error) {
 	written := 0
 	recording, err := t.recordWhile(ctx, func() error {
 		path := dataPath(t.home())
@@ -151,16 +151,16 @@ func (t *trial) traced() []string {
 		t.result.remark("memtable flushes, compactions, journals that are deleted and files that grow are cut at by chance only: " + missing)
 		return nil
 	}
-	return strace().recording(filepath.Join(t.fuse, callsName))
+	return strace().recording(filepath.Join(t.fuse, powercut.CallsName))
 }
 
 // recordWhile runs do on an empty disk, or in an empty folder, that records.
-func (t *trial) recordWhile(ctx context.Context, do func() error) (*Recording, error) {
+func (t *trial) recordWhile(ctx context.Context, do func() error) (*powercut.Recording, error) {
 	if t.onFiles {
 		return t.filed(ctx, do)
 	}
 	err := t.mounted(ctx, t.base, true, do)
-	return t.disk.recorded(), err
+	return t.disk.Recorded(), err
 }
 
 // home is the folder that databases lie in while they are recorded.
@@ -174,9 +174,9 @@ func (l *lane) home() string {
 // marks is the file that workers mark their acknowledgements in.
 func (l *lane) marks() string {
 	if l.onFiles {
-		return filepath.Join(l.files, marksName)
+		return filepath.Join(l.files, powercut.MarksName)
 	}
-	return filepath.Join(l.fuse, marksName)
+	return filepath.Join(l.fuse, powercut.MarksName)
 }
 
 // whileWrittenBack runs do while what lies in the system's page cache is written to
@@ -223,19 +223,19 @@ func (t *trial) writeForAWhile(ctx context.Context, db *database, marks string) 
 }
 
 // tryState checks a state, now and then after a second cut.
-func (t *trial) tryState(ctx context.Context, r *Recording, cut Cut, moment Moment) error {
+func (t *trial) tryState(ctx context.Context, r *powercut.Recording, cut powercut.Cut, moment powercut.Moment) error {
 	e := evidence{Finding: Finding{Task: t.task, Moment: moment, Cut: cut, Acked: r.Acked(cut.At)}, Recording: r}
 	switch {
-	case r.ofFiles():
+	case r.OfFiles():
 		e.Recording, e.Files = nil, r.Folder(cut, true)
 	case t.random.IntN(recoveryShare) == 0:
 		second, err := t.recover(ctx, r.Image(cut, true))
 		if err != nil {
 			return t.unmountable(err)
 		}
-		again, ok := second.choose(t.random.IntN(len(second.Ops)+1), choices[t.random.IntN(len(choices))], true, t.random)
+		again, ok := second.Choose(t.random.IntN(len(second.Ops)+1), powercut.Choices[t.random.IntN(len(powercut.Choices))], true, t.random)
 		if ok {
-			e.Second, e.Finding.Second, e.Finding.Moment = second, &again, Recovery
+			e.Second, e.Finding.Second, e.Finding.Moment = second, &again, powercut.Recovery
 		}
 	}
 	found, err := t.again(ctx, e)
@@ -259,14 +259,14 @@ func (t *trial) unmountable(err error) error {
 }
 
 // recover records what opening the database does to a state.
-func (t *trial) recover(ctx context.Context, image *Image) (*Recording, error) {
-	var recording *Recording
+func (t *trial) recover(ctx context.Context, image *powercut.Image) (*powercut.Recording, error) {
+	var recording *powercut.Recording
 	err := t.mounted(ctx, image, true, func() error {
 		db, err := t.open(ctx, t.task, dataPath(t.mount))
 		if err == nil {
 			db.kill()
 		}
-		recording = t.disk.recorded() // before unmounting makes it all durable
+		recording = t.disk.Recorded() // before unmounting makes it all durable
 		return nil                    // that it does not open is seen without the second cut
 	})
 	return recording, err
@@ -303,7 +303,7 @@ func worse(a, b Finding) bool {
 }
 
 // controls tries what must fail.
-func (t *trial) controls(ctx context.Context, r *Recording) error {
+func (t *trial) controls(ctx context.Context, r *powercut.Recording) error {
 	off := t.task
 	off.DSN, off.Each, off.Initial, off.Once = "", nil, "", nil
 	off.Settings = map[string]string{"journal_mode": "off", "synchronous": "0"}
@@ -320,7 +320,7 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 	}
 	for _, c := range []struct {
 		name      string
-		recording *Recording
+		recording *powercut.Recording
 		flushes   bool
 		ahead     int
 	}{
@@ -328,9 +328,9 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 		{"a database that does not sync", unsynced, true, 0},
 		{earlyControl, r, true, 1},
 	} {
-		chooser := newChooser(c.recording, c.flushes, t.task.Seed)
+		chooser := powercut.NewChooser(c.recording, c.flushes, t.task.Seed)
 		err := t.tryControl(c.name, func(int) (Damage, error) {
-			cut, _ := chooser.next()
+			cut, _ := chooser.Next()
 			acked := min(c.recording.Acked(cut.At)+c.ahead, t.history.transactions())
 			found, err := t.look(ctx, c.recording, cut, c.flushes, acked)
 			if errors.Is(err, errMount) {

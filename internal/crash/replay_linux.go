@@ -1,13 +1,13 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
+	"assay/kit/postgres/cluster"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-
-	"assay/kit/postgres/cluster"
 )
 
 // ServeReplay makes the state of a finding again, from its recording or from the files
@@ -61,12 +61,12 @@ func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
 // leave keeps a state for the engine's authors.
 func (e evidence) leave(path string) error {
 	if e.Recording != nil {
-		return writeImage(e.image(), path)
+		return powercut.WriteImage(e.image(), path)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return err
 	}
-	return e.Files.write(path)
+	return e.Files.Write(path)
 }
 
 // again looks at the state of some evidence.
@@ -78,21 +78,21 @@ func (t *trial) again(ctx context.Context, e evidence) (observation, error) {
 }
 
 // look checks the state that a cut leaves.
-func (t *trial) look(ctx context.Context, r *Recording, cut Cut, flushes bool, acked int) (observation, error) {
-	if r.ofFiles() {
+func (t *trial) look(ctx context.Context, r *powercut.Recording, cut powercut.Cut, flushes bool, acked int) (observation, error) {
+	if r.OfFiles() {
 		return t.inspectFolder(ctx, r.Folder(cut, flushes), acked)
 	}
 	return t.check(ctx, r.Image(cut, flushes), acked)
 }
 
 // inspectFolder looks at files on the file system of this machine.
-func (t *trial) inspectFolder(ctx context.Context, files folder, acked int) (observation, error) {
+func (t *trial) inspectFolder(ctx context.Context, files powercut.Folder, acked int) (observation, error) {
 	dir, err := os.MkdirTemp(t.work, "files-")
 	if err != nil {
 		return observation{}, err
 	}
 	defer os.RemoveAll(dir)
-	if err := files.write(dir); err != nil {
+	if err := files.Write(dir); err != nil {
 		return observation{}, err
 	}
 	if t.server {

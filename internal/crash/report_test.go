@@ -1,11 +1,11 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/process"
 	"strings"
 	"testing"
-
-	"assay"
-	"assay/kit/process"
 )
 
 // sampleReport has a profile that is refuted, one that is not, and a fault that
@@ -20,9 +20,9 @@ func sampleReport() Report {
 	}
 	lost := result("full", "2", assay.Power, assay.PowerCut, map[Damage]int{Unharmed: 50, Lost: 9, Corrupt: 1})
 	lost.Task.Seed, lost.SlowestNs = 7, 12_345_678
-	lost.MaxLost, lost.Worst = 2, &Finding{ID: "abc", Damage: Corrupt, Moment: Commit, Words: "<integrity_check> said no.", Cut: Cut{At: 7, Choice: KeepNone}}
+	lost.MaxLost, lost.Worst = 2, &Finding{ID: "abc", Damage: Corrupt, Moment: powercut.Commit, Words: "<integrity_check> said no.", Cut: powercut.Cut{At: 7, Choice: powercut.KeepNone}}
 	held := result("normal", "1", assay.Consistent, assay.PowerCut, map[Damage]int{Unharmed: 20, Lost: 40})
-	held.ByMoment = map[Moment]int{Acked: 20, MemtableFlush: 25, Commit: 15}
+	held.ByMoment = map[powercut.Moment]int{powercut.Acked: 20, powercut.MemtableFlush: 25, powercut.Commit: 15}
 	held.MaxLost, held.Controls = 12, []Control{{Name: "a", Caught: true}}
 	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Ending: Ending{Outcome: assay.Unsupported, Reason: "it needs root"}}
 	return Report{Title: "quick", Command: "assay crash quick --seed 1", Results: []Result{lost, held, unsupported},
@@ -113,7 +113,7 @@ func TestReportOfNoFault(t *testing.T) {
 func TestLastWords(t *testing.T) {
 	ended := &process.ExitError{Status: "exit status 2", Tail: []string{"panic: no such page", "", "goroutine 1 [running]:"}}
 	task := Task{Driver: "mattn", Profile: "web", Fault: assay.PowerCut}
-	found := Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{States: 1, Counts: map[Damage]int{Unopened: 1}, Worst: &Finding{ID: "abc", Damage: Unopened, Words: "open: " + ended.Error(), Cut: Cut{At: 7, Choice: KeepNone}}}}
+	found := Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{States: 1, Counts: map[Damage]int{Unopened: 1}, Worst: &Finding{ID: "abc", Damage: Unopened, Words: "open: " + ended.Error(), Cut: powercut.Cut{At: 7, Choice: powercut.KeepNone}}}}
 	task.Fault = assay.Kill
 	failed := Result{Task: task, Ending: Ending{Outcome: assay.Failed, Reason: "prepare: " + ended.Error()}}
 	task.Fault = assay.FullDisk

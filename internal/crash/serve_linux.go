@@ -1,6 +1,10 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/process"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,10 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
-
-	"assay"
-	"assay/internal/sys/guard"
-	"assay/kit/process"
 )
 
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an
@@ -78,6 +78,6 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 func newTrial(l *lane, task Task) (*trial, error) {
 	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
 		history: newHistory(transactions, cmp.Or(task.Bytes, valueBytes), task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
-		result: &Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}}
+		result: &Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[powercut.Moment]int{}}}}
 	return t, t.history.arguments(t.arguments)
 }

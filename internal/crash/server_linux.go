@@ -1,6 +1,10 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/postgres"
+	"assay/kit/wire"
 	"context"
 	"fmt"
 	"net"
@@ -8,10 +12,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
-
-	"assay/internal/sys/guard"
-	"assay/kit/postgres"
-	"assay/kit/wire"
 )
 
 const (
@@ -32,14 +32,14 @@ const (
 
 // What a disk has no room for under a server.
 const (
-	tableGrowth Moment = "table growth"
-	logGrowth   Moment = "log growth"
+	tableGrowth powercut.Moment = "table growth"
+	logGrowth   powercut.Moment = "log growth"
 )
 
 // mostSucceeding is how many operations of each kind succeed at the most on a server's
 // disk before they fail: about as many as the workload takes. The reads are those of a
 // start with cold caches.
-var mostSucceeding = map[OpKind]int{OpWrite: 300, OpFlush: 300, OpRead: 130}
+var mostSucceeding = map[powercut.OpKind]int{powercut.OpWrite: 300, powercut.OpFlush: 300, powercut.OpRead: 130}
 
 // unsyncedPart is the part of these that a server does without synchronous commits.
 const unsyncedPart = 5
@@ -47,7 +47,7 @@ const unsyncedPart = 5
 // killedServer kills all processes of the worker's server, in turns at a random time and
 // right behind a random acknowledgement, and looks at what it left.
 func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
-	e := evidence{Finding: Finding{Moment: Anywhere}}
+	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
 	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
 	path, marks, remove, err := t.scratch()
 	if err != nil {
@@ -56,13 +56,13 @@ func (t *trial) killedServer(ctx context.Context) (evidence, observation, error)
 	defer remove()
 	wait := t.untilTime()
 	if t.turn%2 == 1 {
-		e.Finding.Moment, wait = Acked, t.untilAcked(marks)
+		e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
 	}
 	if err := t.writeUntilServerKilled(ctx, path, marks, wait); err != nil {
 		return e, observation{}, err
 	}
 	e.Finding.Acked = acknowledged(marks)
-	if e.Files, err = readFolder(filepath.Dir(path)); err != nil {
+	if e.Files, err = powercut.ReadFolder(filepath.Dir(path)); err != nil {
 		return e, observation{}, err
 	}
 	found, err := t.inspectAcked(ctx, path, e.Finding.Acked)
@@ -139,10 +139,10 @@ func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, 
 
 // succeeding draws how many operations succeed before they fail, small numbers as often
 // as large ones.
-func (t *trial) succeeding(kind OpKind) (int64, error) {
+func (t *trial) succeeding(kind powercut.OpKind) (int64, error) {
 	settings, err := settingsOfServer(t.task)
 	most := mostSucceeding[kind]
-	if kind != OpRead && settings["synchronous_commit"] == "off" {
+	if kind != powercut.OpRead && settings["synchronous_commit"] == "off" {
 		most /= unsyncedPart
 	}
 	return int64(drawNumber(t.random, most)) - 1, err

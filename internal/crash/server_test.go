@@ -3,6 +3,11 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/kv"
+	"assay/kit/postgres/cluster"
+	"assay/kit/wire"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,11 +18,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"assay"
-	"assay/kit/kv"
-	"assay/kit/postgres/cluster"
-	"assay/kit/wire"
 )
 
 // serverDriver is the worker of a server.
@@ -114,7 +114,7 @@ func TestServerOnABadDisk(t *testing.T) {
 	failing := full
 	failing.Driver, failing.Fault, failing.States, failing.Controls = "eio", assay.FailingIO, 3, false
 	results := do(t, full, failing)
-	for driver, moments := range map[string]map[Moment]int{
+	for driver, moments := range map[string]map[powercut.Moment]int{
 		"full": {tableGrowth: 1, logGrowth: 1},
 		"eio":  {"failing writes": 1, "failing reads": 1, "failing flushes": 1},
 	} {
@@ -174,14 +174,14 @@ func TestServerOfAnOrdinaryUser(t *testing.T) {
 // rest: an acknowledgement that came later is worth nothing.
 func TestForgottenByADisk(t *testing.T) {
 	r := recording(write(0, 1), flush, ack, write(1, 2), ack)
-	without, with := r.Image(Cut{At: 2}, true).Sum(), r.after(len(r.Ops)).Sum()
+	without, with := r.Image(powercut.Cut{At: 2}, true).Sum(), r.After(len(r.Ops)).Sum()
 	tried := &trial{random: rand.New(rand.NewPCG(1, 3))}
 	seen := map[[16]byte]int{}
-	flushed := make([]byte, blockBytes)
+	flushed := make([]byte, powercut.BlockBytes)
 	for range 50 {
 		left := tried.forgotten(r)
 		seen[left.Sum()]++
-		if left.Read(flushed, 0); flushed[0] != 1 || flushed[blockBytes-1] != 1 {
+		if left.Read(flushed, 0); flushed[0] != 1 || flushed[powercut.BlockBytes-1] != 1 {
 			t.Fatalf("the write that was flushed is not there: it begins with %x", flushed[:4])
 		}
 	}

@@ -1,11 +1,11 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
 	"slices"
 	"strings"
 	"time"
-
-	"assay"
 )
 
 // Task is one driver with one profile, and what is to be done to it.
@@ -58,9 +58,9 @@ func (t Task) readOnly() bool {
 type Finding struct {
 	ID     string
 	Task   Task
-	Moment Moment
-	Cut    Cut
-	Second *Cut // of the recovery; nil: there was none
+	Moment powercut.Moment
+	Cut    powercut.Cut
+	Second *powercut.Cut // of the recovery; nil: there was none
 	// Attempt is the number of the try, of other faults than power cuts.
 	Attempt int
 	Damage  Damage
@@ -104,7 +104,7 @@ type Tried struct {
 	Equal      int // that were the same as one before, and not checked again
 	Unmounted  int // of which the file system did not mount: nothing is known of the database
 	Counts     map[Damage]int
-	ByMoment   map[Moment]int
+	ByMoment   map[powercut.Moment]int
 	MaxLost    int      // acknowledged transactions that one state lost
 	Worst      *Finding // the smallest counterexample of the worst damage
 	SlowestNs  int64    // the longest that opening took

@@ -1,12 +1,12 @@
 package crash
 
 import (
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/postgres"
 	"path/filepath"
 	"reflect"
 	"testing"
-
-	"assay"
-	"assay/kit/postgres"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -107,7 +107,7 @@ func TestHistory(t *testing.T) {
 // A finding that was kept gives the same image again.
 func TestFindingKept(t *testing.T) {
 	r := recording(write(0, 1), flush, write(1, 2), write(2, 3), ack)
-	e := evidence{Finding: Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut}, Cut: Cut{At: 4, Choice: KeepOne, Kept: []int{3}}, Damage: Lost}, Recording: r}
+	e := evidence{Finding: Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut}, Cut: powercut.Cut{At: 4, Choice: powercut.KeepOne, Kept: []int{3}}, Damage: Lost}, Recording: r}
 	e.Finding.ID = e.id()
 	dir := filepath.Join(t.TempDir(), "crash")
 	must(t, e.save(dir))
@@ -125,10 +125,10 @@ func TestFindingKept(t *testing.T) {
 // files that were left have another one. Where a program lies and how many states
 // were tried is no part of it.
 func TestFindingID(t *testing.T) {
-	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: assay.Ext4, Seed: 1}, Cut: Cut{At: 2, Choice: KeepAll, Kept: []int{1}}}
+	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: assay.Ext4, Seed: 1}, Cut: powercut.Cut{At: 2, Choice: powercut.KeepAll, Kept: []int{1}}}
 	disk := func() evidence { return evidence{Finding: finding, Recording: recording(flush, write(1, 2))} }
 	left := func(length int64) evidence {
-		return evidence{Finding: finding, Files: folder{"store": nil, "store/log": NewImage(length)}}
+		return evidence{Finding: finding, Files: powercut.Folder{"store": nil, "store/log": powercut.NewImage(length)}}
 	}
 	want := disk().id()
 	same := disk()
@@ -153,13 +153,13 @@ func TestFindingID(t *testing.T) {
 
 // Findings that were stored keep their meaning.
 func TestStoredNumbers(t *testing.T) {
-	kinds := []OpKind{OpWrite, OpFlush, OpAck, OpRead, OpCall, OpTruncate, OpName, OpUnname}
+	kinds := []powercut.OpKind{powercut.OpWrite, powercut.OpFlush, powercut.OpAck, powercut.OpRead, powercut.OpCall, powercut.OpTruncate, powercut.OpName, powercut.OpUnname}
 	for want, got := range kinds {
 		if int(got) != want {
 			t.Errorf("operation %d has the number %d", want, got)
 		}
 	}
-	for want, got := range []FileCall{NoCall, Created, Removed, Resized} {
+	for want, got := range []powercut.FileCall{powercut.NoCall, powercut.Created, powercut.Removed, powercut.Resized} {
 		if int(got) != want {
 			t.Errorf("call %d has the number %d", want, got)
 		}

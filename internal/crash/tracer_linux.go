@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func findTracer(ctx context.Context) tracer {
 // recording is the program with arguments that runs a worker and writes its
 // calls on files to a file.
 func (t tracer) recording(output string) []string {
-	return []string{t.path, "-f", "-qq", "-y", "--seccomp-bpf", "-s", "4096", "-e", "signal=none", "-e", "trace=?" + strings.Join(tracedCalls, ",?"), "-o", output, "--"}
+	return []string{t.path, "-f", "-qq", "-y", "--seccomp-bpf", "-s", "4096", "-e", "signal=none", "-e", "trace=?" + strings.Join(powercut.TracedCalls, ",?"), "-o", output, "--"}
 }
 
 // counting is the program with arguments that runs a worker and writes some of

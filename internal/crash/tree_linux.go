@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
@@ -19,20 +20,20 @@ type recorder struct {
 	server *fuse.Server
 
 	mu        sync.Mutex
-	recording *Recording
+	recording *powercut.Recording
 	numbers   uint64
 }
 
 // serveFiles mounts an empty file system. It is mounted anew for each recording.
 func serveFiles(folder string) (*recorder, error) {
-	r := &recorder{recording: &Recording{}, numbers: rootNode}
-	root := &node{recorder: r, number: rootNode}
-	options := mountOptions()
+	r := &recorder{recording: &powercut.Recording{}, numbers: powercut.RootNode}
+	root := &node{recorder: r, number: powercut.RootNode}
+	options := powercut.MountOptions()
 	options.DirectMount = true
 	server, err := fs.Mount(folder, root, &fs.Options{MountOptions: options})
 	if err == nil {
 		r.server = server
-		err = keepPrivate("/dev/fuse")
+		err = powercut.KeepPrivate("/dev/fuse")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
@@ -41,20 +42,20 @@ func serveFiles(folder string) (*recorder, error) {
 }
 
 // note records an operation; the lock is held.
-func (r *recorder) note(op Op) { r.recording.Ops = append(r.recording.Ops, op) }
+func (r *recorder) note(op powercut.Op) { r.recording.Ops = append(r.recording.Ops, op) }
 
 // recorded returns what was recorded so far.
-func (r *recorder) recorded() *Recording {
+func (r *recorder) recorded() *powercut.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Recording{Ops: slices.Clone(r.recording.Ops)}
+	return &powercut.Recording{Ops: slices.Clone(r.recording.Ops)}
 }
 
 type node struct {
 	fs.Inode
 	recorder *recorder
 	number   uint64
-	content  *Image // nil: a folder
+	content  *powercut.Image // nil: a folder
 	marks    bool
 }
 
@@ -77,7 +78,7 @@ func (n *node) attributes(out *fuse.Attr) {
 	out.Mode, out.Nlink = fuse.S_IFDIR|0o700, 1
 	if n.content != nil {
 		out.Mode = fuse.S_IFREG | 0o600
-		out.Size = uint64(n.content.bytes)
+		out.Size = uint64(n.content.Bytes)
 		out.Blocks = (out.Size + 511) / 512
 	}
 }
@@ -96,23 +97,23 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 	defer n.recorder.mu.Unlock()
 	if size, ok := in.GetSize(); ok && n.content != nil && !n.marks {
 		n.content.Truncate(int64(size))
-		n.recorder.note(Op{Kind: OpTruncate, Node: n.number, Offset: int64(size)})
+		n.recorder.note(powercut.Op{Kind: powercut.OpTruncate, Node: n.number, Offset: int64(size)})
 	}
 	n.attributes(&out.Attr)
 	return fs.OK
 }
 
 // add makes a child and records its entry; the lock is held.
-func (n *node) add(ctx context.Context, name string, content *Image) *node {
+func (n *node) add(ctx context.Context, name string, content *powercut.Image) *node {
 	n.recorder.numbers++
-	child := &node{recorder: n.recorder, number: n.recorder.numbers, content: content, marks: n.number == rootNode && name == marksName}
+	child := &node{recorder: n.recorder, number: n.recorder.numbers, content: content, marks: n.number == powercut.RootNode && name == powercut.MarksName}
 	mode := uint32(fuse.S_IFREG)
 	if content == nil {
 		mode = fuse.S_IFDIR
 	}
 	n.NewPersistentInode(ctx, child, fs.StableAttr{Mode: mode, Ino: child.number})
 	if !child.marks {
-		n.recorder.note(Op{Kind: OpName, Node: n.number, Name: name, Child: child.number, Folder: content == nil})
+		n.recorder.note(powercut.Op{Kind: powercut.OpName, Node: n.number, Name: name, Child: child.number, Folder: content == nil})
 	}
 	return child
 }
@@ -121,7 +122,7 @@ func (n *node) add(ctx context.Context, name string, content *Image) *node {
 func (n *node) Create(ctx context.Context, name string, _ uint32, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	n.recorder.mu.Lock()
 	defer n.recorder.mu.Unlock()
-	child := n.add(ctx, name, NewImage(0))
+	child := n.add(ctx, name, powercut.NewImage(0))
 	child.attributes(&out.Attr)
 	return &child.Inode, nil, 0, fs.OK
 }
@@ -139,7 +140,7 @@ func (n *node) Mkdir(ctx context.Context, name string, _ uint32, out *fuse.Entry
 func (n *node) Unlink(_ context.Context, name string) syscall.Errno {
 	n.recorder.mu.Lock()
 	defer n.recorder.mu.Unlock()
-	n.recorder.note(Op{Kind: OpUnname, Node: n.number, Name: name})
+	n.recorder.note(powercut.Op{Kind: powercut.OpUnname, Node: n.number, Name: name})
 	return fs.OK
 }
 
@@ -165,14 +166,14 @@ func (n *node) Rename(_ context.Context, name string, to fs.InodeEmbedder, newNa
 	if !ok {
 		return syscall.EINVAL
 	}
-	op := Op{Kind: OpName, Node: target.number, Name: newName, Child: moved.number, Folder: moved.content == nil}
+	op := powercut.Op{Kind: powercut.OpName, Node: target.number, Name: newName, Child: moved.number, Folder: moved.content == nil}
 	if target == n {
 		op.From = name
 		n.recorder.note(op)
 		return fs.OK
 	}
 	n.recorder.note(op)
-	n.recorder.note(Op{Kind: OpUnname, Node: n.number, Name: name})
+	n.recorder.note(powercut.Op{Kind: powercut.OpUnname, Node: n.number, Name: name})
 	return fs.OK
 }
 
@@ -185,7 +186,7 @@ func (n *node) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Err
 func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, offset int64) (fuse.ReadResult, syscall.Errno) {
 	n.recorder.mu.Lock()
 	defer n.recorder.mu.Unlock()
-	count := min(int64(len(dest)), max(0, n.content.bytes-offset))
+	count := min(int64(len(dest)), max(0, n.content.Bytes-offset))
 	n.content.Read(dest[:count], offset)
 	return fuse.ReadResultData(dest[:count]), fs.OK
 }
@@ -195,13 +196,13 @@ func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, offset int
 	n.recorder.mu.Lock()
 	defer n.recorder.mu.Unlock()
 	n.content.Write(data, offset)
-	n.content.bytes = max(n.content.bytes, offset+int64(len(data)))
+	n.content.Bytes = max(n.content.Bytes, offset+int64(len(data)))
 	if n.marks {
 		for range data {
-			n.recorder.note(Op{Kind: OpAck})
+			n.recorder.note(powercut.Op{Kind: powercut.OpAck})
 		}
 	} else {
-		n.recorder.note(Op{Kind: OpWrite, Node: n.number, Offset: offset, Data: slices.Clone(data)})
+		n.recorder.note(powercut.Op{Kind: powercut.OpWrite, Node: n.number, Offset: offset, Data: slices.Clone(data)})
 	}
 	return uint32(len(data)), fs.OK
 }
@@ -211,14 +212,14 @@ func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	n.recorder.mu.Lock()
 	defer n.recorder.mu.Unlock()
 	if !n.marks {
-		n.recorder.note(Op{Kind: OpFlush, Node: n.number})
+		n.recorder.note(powercut.Op{Kind: powercut.OpFlush, Node: n.number})
 	}
 	return fs.OK
 }
 
 // filed runs do with a fresh recording file system and returns what was recorded.
 // What it was unmounted with is not in it: that was after the end.
-func (t *trial) filed(ctx context.Context, do func() error) (*Recording, error) {
+func (t *trial) filed(ctx context.Context, do func() error) (*powercut.Recording, error) {
 	r, err := serveFiles(t.files)
 	if err != nil {
 		return nil, err

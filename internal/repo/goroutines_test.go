@@ -12,17 +12,17 @@ import (
 // unguarded are the functions that start goroutines without a guard, and why a
 // panic there ends nothing that would be left behind.
 var unguarded = map[string]string{
-	"cmd/assay/main.go main":                 "the command recovers by itself",
-	"cmd/assay/load.go loadProcesses":        "it waits for the end of the input, in a process of its own",
-	"internal/report/html.go write":          "both goroutines guard what they make",
-	"internal/serve/browser/browser.go note": "only tests have it",
-	"internal/serve/work.go ask":             "the attempt guards what it works out",
-	"internal/crash/run.go start":            "it waits for a process",
-	"internal/crash/disk_linux.go serveDisk": "the FUSE server has a handler of panics",
-	"kit/process/process.go Start":           "reading is guarded, and the other goroutine waits for the process",
-	"kit/process/pause.go watch":             "it adds up numbers",
-	"kit/postgres/cluster/cluster.go Make":   "the script is its caller's, who guards it",
-	"kit/postgres/cluster/cluster.go start":  "it waits for a process",
+	"cmd/assay/main.go main":                          "the command recovers by itself",
+	"cmd/assay/load.go loadProcesses":                 "it waits for the end of the input, in a process of its own",
+	"internal/report/html.go write":                   "both goroutines guard what they make",
+	"internal/serve/browser/browser.go note":          "only tests have it",
+	"internal/serve/work.go ask":                      "the attempt guards what it works out",
+	"internal/crash/run.go start":                     "it waits for a process",
+	"internal/crash/powercut/disk_linux.go ServeDisk": "the FUSE server has a handler of panics",
+	"kit/process/process.go Start":                    "reading is guarded, and the other goroutine waits for the process",
+	"kit/process/pause.go watch":                      "it adds up numbers",
+	"kit/postgres/cluster/cluster.go Make":            "the script is its caller's, who guards it",
+	"kit/postgres/cluster/cluster.go start":           "it waits for a process",
 }
 
 // A panic in a goroutine ends the program before it stops what it started, unless

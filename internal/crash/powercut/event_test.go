@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"maps"
@@ -15,7 +15,7 @@ func TestFileCall(t *testing.T) {
 		`71  ftruncate(7</mnt/data.db>, 65536) = 0`:                                                                        {Kind: OpCall, Call: Resized, Name: "/mnt/data.db", Offset: 65536},
 		`71  fallocate(7</mnt/data.db>, 0, 4096, 8192) = 0`:                                                                {Kind: OpCall, Call: Resized, Name: "/mnt/data.db", Offset: 12288},
 	} {
-		if got, ok := fileCall(line, "/mnt"); !ok || got.Kind != want.Kind || got.Call != want.Call || got.Name != want.Name || got.Offset != want.Offset {
+		if got, ok := ParseFileCall(line, "/mnt"); !ok || got.Kind != want.Kind || got.Call != want.Call || got.Name != want.Name || got.Offset != want.Offset {
 			t.Errorf("%s: got %+v, %v, want %+v", line, got, ok, want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestFileCall(t *testing.T) {
 		"", "+++ exited with 0 +++", `71  openat(AT_FDCWD</w>, "/mnt/data.db/000004.log", O_RDONLY|O_CLOEXEC) = 5`,
 		`71  openat(AT_FDCWD</w>, "/mntelse/000004.log", O_RDWR|O_CREAT, 0666) = 5`, `71  ftruncate(7, 65536) = 0`, `71  fsync(7</mnt/data.db>) = 0`,
 	} {
-		if got, ok := fileCall(line, "/mnt"); ok {
+		if got, ok := ParseFileCall(line, "/mnt"); ok {
 			t.Errorf("%s: got %+v, want that it says nothing", line, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestMomentsOfFiles(t *testing.T) {
 	} {
 		all := append(append([]Op{}, commit...), c.ops...)
 		r := recording(append(append(all, ack), commit...)...)
-		got := r.points()
+		got := r.Points()
 		counts := map[Moment]int{}
 		for m := range c.want {
 			counts[m] = len(got[m])
@@ -61,7 +61,7 @@ func TestMomentsOfFiles(t *testing.T) {
 		}
 	}
 	first := recording(append([]Op{call(Created, "1.log", 0), call(Created, "2.sst", 0)}, commit...)...)
-	if got := first.points(); len(got[MemtableFlush])+len(got[Compaction]) > 0 || len(got[Creation]) == 0 {
+	if got := first.Points(); len(got[MemtableFlush])+len(got[Compaction]) > 0 || len(got[Creation]) == 0 {
 		t.Errorf("what happens before the first acknowledgement: got %v, want creation only", got)
 	}
 }

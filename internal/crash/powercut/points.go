@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"bytes"
@@ -29,10 +29,10 @@ const (
 	Recovery        Moment = "recovery"    // a second cut, while the engine recovers from the first
 )
 
-// points returns where to cut, by moment: just before each flush, where the most
+// Points returns where to cut, by moment: just before each flush, where the most
 // can be lost, just after each acknowledgement, where the most was promised, and
 // just after each call that changes which files there are.
-func (r *Recording) points() map[Moment][]int {
+func (r *Recording) Points() map[Moment][]int {
 	all := map[Moment][]int{}
 	usual, hasLog := r.usualWrites(), slices.ContainsFunc(r.Ops, startsLog)
 	began, acked, total := 0, 0, r.Acked(len(r.Ops))
@@ -75,7 +75,7 @@ var (
 )
 
 func (op Op) begins(with []byte) bool {
-	for from := 0; op.Kind == OpWrite && from < len(op.Data); from += blockBytes {
+	for from := 0; op.Kind == OpWrite && from < len(op.Data); from += BlockBytes {
 		if bytes.HasPrefix(op.Data[from:], with) {
 			return true
 		}
@@ -154,12 +154,12 @@ type chooser struct {
 	turns     map[Moment]int
 }
 
-// choices are in the order in which they are tried: the outermost first, for
+// Choices are in the order in which they are tried: the outermost first, for
 // they find the most.
-var choices = []Choice{KeepAll, KeepNone, KeepPrefix, DropOne, KeepSome, KeepOne, KeepTorn}
+var Choices = []Choice{KeepAll, KeepNone, KeepPrefix, DropOne, KeepSome, KeepOne, KeepTorn}
 
-func newChooser(r *Recording, flushes bool, seed uint64) *chooser {
-	c := &chooser{recording: r, flushes: flushes, random: rand.New(rand.NewPCG(seed, 1)), points: r.points(), turns: map[Moment]int{}}
+func NewChooser(r *Recording, flushes bool, seed uint64) *chooser {
+	c := &chooser{recording: r, flushes: flushes, random: rand.New(rand.NewPCG(seed, 1)), points: r.Points(), turns: map[Moment]int{}}
 	for _, m := range []Moment{Acked, Commit, LogRestart, Checkpoint, JournalDeletion, MemtableFlush, Compaction, FileGrowth, Busy, Creation, Closing} {
 		if len(c.points[m]) > 0 {
 			c.moments = append(c.moments, m)
@@ -168,18 +168,18 @@ func newChooser(r *Recording, flushes bool, seed uint64) *chooser {
 	return c
 }
 
-func (c *chooser) next() (Cut, Moment) {
+func (c *chooser) Next() (Cut, Moment) {
 	for {
 		m := c.moments[c.turn%len(c.moments)]
 		c.turn++
-		choice := choices[c.turns[m]%len(choices)]
+		choice := Choices[c.turns[m]%len(Choices)]
 		c.turns[m]++
 		points := c.points[m]
 		at := points[c.random.IntN(len(points))]
 		if c.random.IntN(8) == 0 { // anywhere, where no flush is near
 			at, m = c.random.IntN(len(c.recording.Ops)+1), Anywhere
 		}
-		if cut, ok := c.recording.choose(at, choice, c.flushes, c.random); ok {
+		if cut, ok := c.recording.Choose(at, choice, c.flushes, c.random); ok {
 			return cut, m
 		}
 	}

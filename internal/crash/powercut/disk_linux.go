@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ import (
 
 // The files that the FUSE server has, by node.
 const (
-	diskName  = "disk"
-	marksName = "marks"
-	callsName = "calls"
+	DiskName  = "disk"
+	MarksName = "marks"
+	CallsName = "calls"
 
 	diskNode  = 2
 	marksNode = 3
 	callsNode = 4
 )
 
-// disk is a block device with a volatile write cache, as a file that a loop
+// Disk is a block device with a volatile write cache, as a file that a loop
 // device is put on. Beside it lie the file that workers mark their
 // acknowledgements in, and the one that a tracer writes their system calls to, so
 // that all are in one order.
@@ -35,9 +35,9 @@ const (
 // The process that serves it must never use the file system on it itself: if it
 // were killed while it waits for its own answer, it would wait for ever. It
 // starts other programs for that.
-type disk struct {
+type Disk struct {
 	fuse.RawFileSystem
-	server *fuse.Server
+	Server *fuse.Server
 
 	mu        sync.Mutex
 	image     *Image
@@ -47,37 +47,37 @@ type disk struct {
 	line      []byte // of the tracer, as far as it was written
 }
 
-// serveDisk mounts the files in a folder. The file system on the disk will be
+// ServeDisk mounts the files in a folder. The file system on the disk will be
 // mounted at below.
-func serveDisk(folder, below string) (*disk, error) {
-	d := &disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0), below: below}
-	options := mountOptions()
+func ServeDisk(folder, below string) (*Disk, error) {
+	d := &Disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0), below: below}
+	options := MountOptions()
 	options.DirectMountStrict, options.MaxWrite = true, 128<<10
 	server, err := fuse.NewServer(d, folder, &options)
 	if err != nil {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
 	}
-	d.server = server
+	d.Server = server
 	go server.Serve()
-	err = errors.Join(server.WaitMount(), keepPrivate("/dev/fuse"))
+	err = errors.Join(server.WaitMount(), KeepPrivate("/dev/fuse"))
 	if err != nil {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
 	}
 	return d, nil
 }
 
-// mountOptions are those of all FUSE file systems. A fault of assay's own ends the
+// MountOptions are those of all FUSE file systems. A fault of assay's own ends the
 // process, and with it everything that is mounted: answered as an error, it would
 // be taken for one of the disk.
-func mountOptions() fuse.MountOptions {
+func MountOptions() fuse.MountOptions {
 	return fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash", DisableXAttrs: true, Logger: log.New(io.Discard, "", 0),
 		PanicHandler: func(fault any) fuse.Status { panic(fault) }}
 }
 
-// keepPrivate has no program inherit descriptors of a file. A program that had
+// KeepPrivate has no program inherit descriptors of a file. A program that had
 // one of FUSE's would keep the disk alive after this process, with nobody to
 // answer for it.
-func keepPrivate(path string) error {
+func KeepPrivate(path string) error {
 	const descriptors = "/proc/self/fd"
 	entries, err := os.ReadDir(descriptors)
 	if err != nil {
@@ -96,8 +96,8 @@ func keepPrivate(path string) error {
 	return nil
 }
 
-// insert puts a disk in, and records what is done to it where record is set.
-func (d *disk) insert(image *Image, record bool) {
+// Insert puts a disk in, and records what is done to it where record is set.
+func (d *Disk) Insert(image *Image, record bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.image, d.recording, d.failing = image.Clone(), nil, nil
@@ -106,8 +106,8 @@ func (d *disk) insert(image *Image, record bool) {
 	}
 }
 
-// recorded returns what was recorded so far and stops recording.
-func (d *disk) recorded() *Recording {
+// Recorded returns what was recorded so far and stops recording.
+func (d *Disk) Recorded() *Recording {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.recording
@@ -115,33 +115,33 @@ func (d *disk) recorded() *Recording {
 	return r
 }
 
-func (d *disk) content() *Image {
+func (d *Disk) Content() *Image {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.image.Clone()
 }
 
-// fail makes operations fail with EIO from now on, as failing says; nil: none.
-func (d *disk) fail(failing func(kind OpKind) bool) {
+// Fail makes operations fail with EIO from now on, as failing says; nil: none.
+func (d *Disk) Fail(failing func(kind OpKind) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failing = failing
 }
 
-func (d *disk) attributes(node uint64) fuse.Attr {
-	attr := fuse.Attr{Ino: node, Mode: syscall.S_IFREG | 0o600, Nlink: 1, Blksize: blockBytes}
+func (d *Disk) attributes(node uint64) fuse.Attr {
+	attr := fuse.Attr{Ino: node, Mode: syscall.S_IFREG | 0o600, Nlink: 1, Blksize: BlockBytes}
 	switch node {
 	case fuse.FUSE_ROOT_ID:
 		attr.Mode = syscall.S_IFDIR | 0o700
 	case diskNode:
-		attr.Size = uint64(d.image.bytes)
+		attr.Size = uint64(d.image.Bytes)
 	}
 	return attr
 }
 
 // Lookup implements fuse.RawFileSystem.
-func (d *disk) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	node := map[string]uint64{diskName: diskNode, marksName: marksNode, callsName: callsNode}[name]
+func (d *Disk) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	node := map[string]uint64{DiskName: diskNode, MarksName: marksNode, CallsName: callsNode}[name]
 	if node == 0 {
 		return fuse.ENOENT
 	}
@@ -152,7 +152,7 @@ func (d *disk) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fus
 }
 
 // GetAttr implements fuse.RawFileSystem.
-func (d *disk) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+func (d *Disk) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out.Attr = d.attributes(in.NodeId)
@@ -160,13 +160,13 @@ func (d *disk) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut)
 }
 
 // Open implements fuse.RawFileSystem: without a cache of the kernel.
-func (d *disk) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+func (d *Disk) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	out.OpenFlags = fuse.FOPEN_DIRECT_IO
 	return fuse.OK
 }
 
 // Read implements fuse.RawFileSystem.
-func (d *disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+func (d *Disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if in.NodeId != diskNode {
@@ -175,13 +175,13 @@ func (d *disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	if d.failing != nil && d.failing(OpRead) {
 		return nil, fuse.EIO
 	}
-	n := min(int64(len(buf)), max(0, d.image.bytes-int64(in.Offset)))
+	n := min(int64(len(buf)), max(0, d.image.Bytes-int64(in.Offset)))
 	d.image.Read(buf[:n], int64(in.Offset))
 	return fuse.ReadResultData(buf[:n]), fuse.OK
 }
 
 // Write implements fuse.RawFileSystem.
-func (d *disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+func (d *Disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch in.NodeId {
@@ -203,7 +203,7 @@ func (d *disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, 
 }
 
 // Fsync implements fuse.RawFileSystem: the flush of the loop device.
-func (d *disk) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+func (d *Disk) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if in.NodeId != diskNode {
@@ -217,21 +217,21 @@ func (d *disk) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 }
 
 // noteCalls notes the whole lines of what a tracer wrote.
-func (d *disk) noteCalls(data []byte) {
+func (d *Disk) noteCalls(data []byte) {
 	d.line = append(d.line, data...)
 	for {
 		line, rest, whole := bytes.Cut(d.line, []byte("\n"))
 		if !whole {
 			return
 		}
-		if op, ok := fileCall(string(line), d.below); ok {
+		if op, ok := ParseFileCall(string(line), d.below); ok {
 			d.note(op)
 		}
 		d.line = rest
 	}
 }
 
-func (d *disk) note(op Op) {
+func (d *Disk) note(op Op) {
 	if d.recording == nil {
 		return
 	}
@@ -243,13 +243,13 @@ func (d *disk) note(op Op) {
 
 // Flush implements fuse.RawFileSystem: it is called when a descriptor is
 // closed, and is no flush of the disk.
-func (d *disk) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
+func (d *Disk) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
 
 // Access implements fuse.RawFileSystem.
-func (d *disk) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return fuse.OK }
+func (d *Disk) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return fuse.OK }
 
 // SetAttr implements fuse.RawFileSystem: nothing can be changed.
-func (d *disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+func (d *Disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out.Attr = d.attributes(in.NodeId)
@@ -257,4 +257,4 @@ func (d *disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut)
 }
 
 // StatFs implements fuse.RawFileSystem.
-func (d *disk) StatFs(<-chan struct{}, *fuse.InHeader, *fuse.StatfsOut) fuse.Status { return fuse.OK }
+func (d *Disk) StatFs(<-chan struct{}, *fuse.InHeader, *fuse.StatfsOut) fuse.Status { return fuse.OK }

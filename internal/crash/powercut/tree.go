@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"crypto/sha256"
@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// rootNode is the number of the folder that a recording of files begins with.
-const rootNode = 1
+// RootNode is the number of the folder that a recording of files begins with.
+const RootNode = 1
 
-// ofFiles tells a recording of the files of a folder, each with a volatile cache
+// OfFiles tells a recording of the files of a folder, each with a volatile cache
 // of its own, from one of a disk.
-func (r *Recording) ofFiles() bool { return r.Base == nil }
+func (r *Recording) OfFiles() bool { return r.Base == nil }
 
 // volatileFiles returns the operations before at that no sync covers. A sync of a
 // file covers its content and, as on ext4, xfs and btrfs, the entry that names it
@@ -47,7 +47,7 @@ func (r *Recording) settleEntry(left []int, node uint64) []int {
 
 // Folder returns the files that a cut leaves. Of the changes of one folder a
 // later one is never there without the earlier: file systems keep their order.
-func (r *Recording) Folder(c Cut, flushes bool) folder {
+func (r *Recording) Folder(c Cut, flushes bool) Folder {
 	lost := map[int]bool{}
 	for _, i := range r.Volatile(c.At, flushes) {
 		lost[i] = true
@@ -59,7 +59,7 @@ func (r *Recording) Folder(c Cut, flushes bool) folder {
 	if len(c.Kept) > 0 {
 		last = c.Kept[len(c.Kept)-1]
 	}
-	tree := &tree{map[uint64]*Image{}, map[uint64]map[string]uint64{rootNode: {}}}
+	tree := &tree{map[uint64]*Image{}, map[uint64]map[string]uint64{RootNode: {}}}
 	behind := map[uint64]bool{} // folders of which a change was lost
 	for i, op := range r.Ops[:c.At] {
 		entry := op.Kind == OpName || op.Kind == OpUnname
@@ -72,14 +72,14 @@ func (r *Recording) Folder(c Cut, flushes bool) folder {
 		}
 		tree.apply(op)
 	}
-	all := folder{}
-	tree.list(rootNode, "", all)
+	all := Folder{}
+	tree.list(RootNode, "", all)
 	return all
 }
 
-// sum tells the states that cuts leave apart.
-func (r *Recording) sum(c Cut) [16]byte {
-	if r.ofFiles() {
+// Sum tells the states that cuts leave apart.
+func (r *Recording) Sum(c Cut) [16]byte {
+	if r.OfFiles() {
 		return r.Folder(c, true).Sum()
 	}
 	return r.Image(c, true).Sum()
@@ -104,7 +104,7 @@ func (t *tree) apply(op Op) {
 			return
 		}
 		file.Write(op.Data, op.Offset)
-		file.bytes = max(file.bytes, op.Offset+int64(len(op.Data)))
+		file.Bytes = max(file.Bytes, op.Offset+int64(len(op.Data)))
 	case OpName:
 		if t.folders[op.Node] == nil {
 			t.folders[op.Node] = map[string]uint64{}
@@ -119,7 +119,7 @@ func (t *tree) apply(op Op) {
 	}
 }
 
-func (t *tree) list(node uint64, at string, all folder) {
+func (t *tree) list(node uint64, at string, all Folder) {
 	for name, child := range t.folders[node] {
 		where := path.Join(at, name)
 		if _, isFolder := t.folders[child]; isFolder {
@@ -134,7 +134,7 @@ func (t *tree) list(node uint64, at string, all folder) {
 }
 
 // Sum tells folders with different files apart.
-func (f folder) Sum() (sum [16]byte) {
+func (f Folder) Sum() (sum [16]byte) {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		hash.Write([]byte(name))
@@ -142,7 +142,7 @@ func (f folder) Sum() (sum [16]byte) {
 		if image := f[name]; image != nil {
 			content := image.Sum()
 			hash.Write(content[:])
-			hash.Write([]byte{byte(image.bytes), byte(image.bytes >> 8), byte(image.bytes >> 16), byte(image.bytes >> 24), byte(image.bytes >> 32)})
+			hash.Write([]byte{byte(image.Bytes), byte(image.Bytes >> 8), byte(image.Bytes >> 16), byte(image.Bytes >> 24), byte(image.Bytes >> 32)})
 		}
 	}
 	copy(sum[:], hash.Sum(nil))

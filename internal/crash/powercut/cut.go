@@ -1,4 +1,7 @@
-package crash
+// Package powercut models what a power cut leaves of a disk: an image, the writes and
+// flushes that were recorded after it, the moments to cut at, and the images that each
+// cut may leave. The disk that records is a FUSE file system.
+package powercut
 
 import (
 	"fmt"
@@ -46,25 +49,25 @@ type Recording struct {
 	snapshots []*Image
 }
 
-const snapshotOps = 256
+const SnapshotOps = 256
 
-// after returns a copy of the disk after so many operations, all writes kept.
-func (r *Recording) after(ops int) *Image {
+// After returns a copy of the disk after so many operations, all writes kept.
+func (r *Recording) After(ops int) *Image {
 	if len(r.snapshots) == 0 {
 		r.snapshots = []*Image{r.Base}
 	}
-	for len(r.snapshots) <= ops/snapshotOps {
+	for len(r.snapshots) <= ops/SnapshotOps {
 		n := len(r.snapshots)
 		next := r.snapshots[n-1].Clone()
-		next.apply(r.Ops[(n-1)*snapshotOps : n*snapshotOps])
+		next.Apply(r.Ops[(n-1)*SnapshotOps : n*SnapshotOps])
 		r.snapshots = append(r.snapshots, next)
 	}
-	image := r.snapshots[ops/snapshotOps].Clone()
-	image.apply(r.Ops[ops/snapshotOps*snapshotOps : ops])
+	image := r.snapshots[ops/SnapshotOps].Clone()
+	image.Apply(r.Ops[ops/SnapshotOps*SnapshotOps : ops])
 	return image
 }
 
-func (i *Image) apply(ops []Op) {
+func (i *Image) Apply(ops []Op) {
 	for _, op := range ops {
 		if op.Kind == OpWrite {
 			i.Write(op.Data, op.Offset)
@@ -117,7 +120,7 @@ func (r *Recording) Acked(at int) int {
 // Volatile returns the writes before operation at that no flush covers: what a
 // power cut there can lose. flushes says whether the disk keeps its promise.
 func (r *Recording) Volatile(at int, flushes bool) []int {
-	if r.ofFiles() && flushes {
+	if r.OfFiles() && flushes {
 		return r.volatileFiles(at)
 	}
 	var writes []int
@@ -139,7 +142,7 @@ func (r *Recording) Image(c Cut, flushes bool) *Image {
 	if len(volatile) > 0 {
 		durable = volatile[0]
 	}
-	image := r.after(durable)
+	image := r.After(durable)
 	for n, i := range c.Kept {
 		data := r.Ops[i].Data
 		if n == len(c.Kept)-1 && c.Tear > 0 {
@@ -153,9 +156,9 @@ func (r *Recording) Image(c Cut, flushes bool) *Image {
 // tears are the bytes at which a last write is torn: a sector, and a page.
 var tears = []int{512, 4096}
 
-// choose returns a cut at a point with a choice, and false where there is none:
+// Choose returns a cut at a point with a choice, and false where there is none:
 // with no write to lose there is nothing to choose.
-func (r *Recording) choose(at int, choice Choice, flushes bool, random *rand.Rand) (Cut, bool) {
+func (r *Recording) Choose(at int, choice Choice, flushes bool, random *rand.Rand) (Cut, bool) {
 	writes := r.Volatile(at, flushes)
 	c := Cut{At: at, Choice: choice}
 	if len(writes) == 0 {

@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 )
 
 // content is a folder with its files as texts.
-func content(f folder) map[string]string {
+func content(f Folder) map[string]string {
 	all := map[string]string{}
 	for name, image := range f {
 		if image == nil {
 			all[name] = "folder"
 			continue
 		}
-		text := make([]byte, image.bytes)
+		text := make([]byte, image.Bytes)
 		image.Read(text, 0)
 		all[name] = string(text)
 	}
@@ -31,7 +31,7 @@ func TestFolder(t *testing.T) {
 	name := func(at uint64, name string, child uint64, isFolder bool) Op {
 		return Op{Kind: OpName, Node: at, Name: name, Child: child, Folder: isFolder}
 	}
-	start := []Op{name(rootNode, "d", 2, true), name(2, "a", 3, false), put(3, 0, "hello")}
+	start := []Op{name(RootNode, "d", 2, true), name(2, "a", 3, false), put(3, 0, "hello")}
 	for what, c := range map[string]struct {
 		ops  []Op
 		kept []int
@@ -62,7 +62,7 @@ func TestFolder(t *testing.T) {
 
 // Of the writes that are kept, the last one is torn, and no other.
 func TestTornWriteOfAFile(t *testing.T) {
-	r := &Recording{Ops: []Op{{Kind: OpName, Node: rootNode, Name: "a", Child: 2},
+	r := &Recording{Ops: []Op{{Kind: OpName, Node: RootNode, Name: "a", Child: 2},
 		{Kind: OpWrite, Node: 2, Data: []byte("hello")}, {Kind: OpWrite, Node: 2, Offset: 5, Data: []byte("world")}}}
 	got := content(r.Folder(Cut{At: 3, Kept: []int{0, 1, 2}, Tear: 2}, true))
 	if want := map[string]string{"a": "hellowo"}; !maps.Equal(got, want) {
@@ -76,7 +76,7 @@ func TestFolderSum(t *testing.T) {
 	filled := NewImage(1)
 	filled.Write([]byte{1}, 0)
 	seen := map[[16]byte]string{}
-	for name, f := range map[string]folder{"empty": {}, "an empty file": {"a": NewImage(0)}, "a file of a zero": {"a": NewImage(1)},
+	for name, f := range map[string]Folder{"empty": {}, "an empty file": {"a": NewImage(0)}, "a file of a zero": {"a": NewImage(1)},
 		"another name": {"b": NewImage(0)}, "a file of a one": {"a": filled}, "a folder": {"a": nil}} {
 		if other, known := seen[f.Sum()]; known {
 			t.Errorf("%s has the sum of %s", name, other)
@@ -88,14 +88,14 @@ func TestFolderSum(t *testing.T) {
 // A length cuts an image off, and what is behind it is zeros when it grows again.
 func TestTruncate(t *testing.T) {
 	image, want := NewImage(0), NewImage(0)
-	image.Write(bytes.Repeat([]byte{7}, 3*blockBytes), 0)
-	image.Truncate(blockBytes + 10)
-	want.Write(bytes.Repeat([]byte{7}, blockBytes+10), 0)
-	if image.Sum() != want.Sum() || image.bytes != blockBytes+10 {
-		t.Errorf("after Truncate there are %d bytes in %d blocks, want %d in 2", image.bytes, len(image.blocks), blockBytes+10)
+	image.Write(bytes.Repeat([]byte{7}, 3*BlockBytes), 0)
+	image.Truncate(BlockBytes + 10)
+	want.Write(bytes.Repeat([]byte{7}, BlockBytes+10), 0)
+	if image.Sum() != want.Sum() || image.Bytes != BlockBytes+10 {
+		t.Errorf("after Truncate there are %d bytes in %d blocks, want %d in 2", image.Bytes, len(image.Blocks), BlockBytes+10)
 	}
 	end := make([]byte, 8)
-	if image.Read(end, blockBytes+6); !bytes.Equal(end, []byte{7, 7, 7, 7, 0, 0, 0, 0}) {
+	if image.Read(end, BlockBytes+6); !bytes.Equal(end, []byte{7, 7, 7, 7, 0, 0, 0, 0}) {
 		t.Errorf("around the end there is %v", end)
 	}
 }

@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func readFolder(dir string) (folder, error) {
-	all := folder{}
+func ReadFolder(dir string) (Folder, error) {
+	all := Folder{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
@@ -47,11 +47,11 @@ func readFile(path string) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readImage(file, info.Size())
+	return ReadImage(file, info.Size())
 }
 
-// write makes the files in an empty folder.
-func (f folder) write(dir string) error {
+// Write makes the files in an empty folder.
+func (f Folder) Write(dir string) error {
 	for name, image := range f {
 		path := filepath.Join(dir, name)
 		made := filepath.Dir(path)
@@ -60,7 +60,7 @@ func (f folder) write(dir string) error {
 		}
 		err := os.MkdirAll(made, 0o700)
 		if err == nil && image != nil {
-			err = writeImage(image, path)
+			err = WriteImage(image, path)
 		}
 		if err != nil {
 			return err
@@ -69,8 +69,8 @@ func (f folder) write(dir string) error {
 	return nil
 }
 
-// readImage reads a file without its holes.
-func readImage(file *os.File, size int64) (*Image, error) {
+// ReadImage reads a file without its holes.
+func ReadImage(file *os.File, size int64) (*Image, error) {
 	image := NewImage(size)
 	buf := make([]byte, 1<<20)
 	for from := int64(0); from < size; {
@@ -91,19 +91,19 @@ func readImage(file *os.File, size int64) (*Image, error) {
 	return image, nil
 }
 
-// writeImage writes an image as a sparse file that was not there.
-func writeImage(image *Image, path string) error {
+// WriteImage writes an image as a sparse file that was not there.
+func WriteImage(image *Image, path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("write an image: %w", err)
 	}
 	defer file.Close()
-	if err := file.Truncate(image.bytes); err != nil {
+	if err := file.Truncate(image.Bytes); err != nil {
 		return fmt.Errorf("write an image: %w", err)
 	}
-	for number, b := range image.blocks {
-		from := number * blockBytes
-		data := b.data[:min(blockBytes, image.bytes-from)]
+	for number, b := range image.Blocks {
+		from := number * BlockBytes
+		data := b.Data[:min(BlockBytes, image.Bytes-from)]
 		if _, err := file.WriteAt(data, from); err != nil {
 			return fmt.Errorf("write an image: %w", err)
 		}

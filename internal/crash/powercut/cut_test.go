@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"bytes"
@@ -14,23 +14,25 @@ func must(t testing.TB, err error) {
 }
 
 // page is a block filled with one byte.
-func page(b byte) []byte { return bytes.Repeat([]byte{b}, blockBytes) }
+func page(b byte) []byte { return bytes.Repeat([]byte{b}, BlockBytes) }
 
 // write, flush and ack build recordings.
 func write(number int64, b byte) Op {
-	return Op{Kind: OpWrite, Offset: number * blockBytes, Data: page(b)}
+	return Op{Kind: OpWrite, Offset: number * BlockBytes, Data: page(b)}
 }
 
 var flush, ack = Op{Kind: OpFlush}, Op{Kind: OpAck}
 
-func recording(ops ...Op) *Recording { return &Recording{Base: NewImage(16 * blockBytes), Ops: ops} }
+func recording(ops ...Op) *Recording {
+	return &Recording{Base: NewImage(16 * BlockBytes), Ops: ops}
+}
 
 // firstBytes are the first bytes of the first blocks of an image.
 func firstBytes(i *Image, blocks int) []byte {
 	var all []byte
 	for n := range blocks {
 		p := make([]byte, 1)
-		i.Read(p, int64(n)*blockBytes)
+		i.Read(p, int64(n)*BlockBytes)
 		all = append(all, p[0])
 	}
 	return all
@@ -84,19 +86,19 @@ func TestCutImage(t *testing.T) {
 
 // A torn write leaves its beginning, and behind it what was there.
 func TestTornWrite(t *testing.T) {
-	r := recording(Op{Kind: OpWrite, Data: bytes.Repeat([]byte{1}, 2*blockBytes)}, flush, Op{Kind: OpWrite, Data: bytes.Repeat([]byte{2}, 2*blockBytes)})
+	r := recording(Op{Kind: OpWrite, Data: bytes.Repeat([]byte{1}, 2*BlockBytes)}, flush, Op{Kind: OpWrite, Data: bytes.Repeat([]byte{2}, 2*BlockBytes)})
 	for _, tear := range []int{512, 4096} {
 		image := r.Image(Cut{At: 3, Kept: []int{2}, Tear: tear}, true)
-		p := make([]byte, 2*blockBytes)
+		p := make([]byte, 2*BlockBytes)
 		image.Read(p, 0)
-		if want := append(bytes.Repeat([]byte{2}, tear), bytes.Repeat([]byte{1}, 2*blockBytes-tear)...); !bytes.Equal(p, want) {
+		if want := append(bytes.Repeat([]byte{2}, tear), bytes.Repeat([]byte{1}, 2*BlockBytes-tear)...); !bytes.Equal(p, want) {
 			t.Errorf("torn at %d: byte %d is %d, byte %d is %d", tear, tear-1, p[tear-1], tear, p[tear])
 		}
 	}
 	two := recording(flush, write(0, 1), write(1, 2)).Image(Cut{At: 3, Kept: []int{1, 2}, Tear: 512}, true)
 	ends := make([]byte, 2)
-	two.Read(ends[:1], blockBytes-1)
-	two.Read(ends[1:], 2*blockBytes-1)
+	two.Read(ends[:1], BlockBytes-1)
+	two.Read(ends[1:], 2*BlockBytes-1)
 	if want := []byte{1, 0}; !bytes.Equal(ends, want) {
 		t.Errorf("of two writes, the last one torn, there are the ends %v, want %v", ends, want)
 	}
@@ -105,11 +107,11 @@ func TestTornWrite(t *testing.T) {
 // Equal content has equal sums, whatever it was written by; other content, and
 // the same content elsewhere, another.
 func TestImageSum(t *testing.T) {
-	a, b := NewImage(16*blockBytes), NewImage(16*blockBytes)
+	a, b := NewImage(16*BlockBytes), NewImage(16*BlockBytes)
 	a.Write(page(1), 0)
-	a.Write(page(9), blockBytes)
-	a.Write(page(2), blockBytes)
-	b.Write(page(2), blockBytes)
+	a.Write(page(9), BlockBytes)
+	a.Write(page(2), BlockBytes)
+	b.Write(page(2), BlockBytes)
 	b.Write([]byte{1}, 0)
 	if a.Sum() == b.Sum() {
 		t.Error("different images have one sum")
@@ -120,7 +122,7 @@ func TestImageSum(t *testing.T) {
 	}
 	clone := a.Clone()
 	a.Write(page(0), 0)
-	a.Write(page(0), blockBytes)
+	a.Write(page(0), BlockBytes)
 	if a.Sum() != NewImage(1).Sum() {
 		t.Error("a disk that was overwritten with zeros is not an empty one")
 	}
@@ -132,13 +134,13 @@ func TestImageSum(t *testing.T) {
 // The snapshots by which images are made quickly change nothing.
 func TestSnapshots(t *testing.T) {
 	r := recording()
-	for i := range 3 * snapshotOps {
+	for i := range 3 * SnapshotOps {
 		r.Ops = append(r.Ops, write(int64(i%16), byte(i)))
 	}
-	for _, at := range []int{0, 1, snapshotOps - 1, snapshotOps, snapshotOps + 1, 3 * snapshotOps} {
+	for _, at := range []int{0, 1, SnapshotOps - 1, SnapshotOps, SnapshotOps + 1, 3 * SnapshotOps} {
 		plain := r.Base.Clone()
-		plain.apply(r.Ops[:at])
-		if r.after(at).Sum() != plain.Sum() {
+		plain.Apply(r.Ops[:at])
+		if r.After(at).Sum() != plain.Sum() {
 			t.Errorf("after %d operations the image differs from the one without snapshots", at)
 		}
 	}
@@ -158,11 +160,11 @@ func TestChooser(t *testing.T) {
 		}
 	}
 	r := recording(ops...)
-	a, b := newChooser(r, true, 7), newChooser(r, true, 7)
+	a, b := NewChooser(r, true, 7), NewChooser(r, true, 7)
 	moments, drawn := map[Moment]int{}, map[Choice]int{}
 	for range 500 {
-		cut, moment := a.next()
-		again, _ := b.next()
+		cut, moment := a.Next()
+		again, _ := b.Next()
 		if cut.String() != again.String() || !slices.Equal(cut.Kept, again.Kept) {
 			t.Fatalf("one seed draws %s and %s", cut, again)
 		}
@@ -191,9 +193,9 @@ func TestChooser(t *testing.T) {
 // rollback mode each commit writes the first page: that is no checkpoint.
 func TestMoments(t *testing.T) {
 	block := func(offset int64, start string) Op {
-		return Op{Kind: OpWrite, Offset: offset, Data: append([]byte(start), make([]byte, blockBytes-len(start))...)}
+		return Op{Kind: OpWrite, Offset: offset, Data: append([]byte(start), make([]byte, BlockBytes-len(start))...)}
 	}
-	header, log, plain := block(0, "SQLite format 3\x00"), block(blockBytes, "\x37\x7f\x06\x82"), block(2*blockBytes, "x")
+	header, log, plain := block(0, "SQLite format 3\x00"), block(BlockBytes, "\x37\x7f\x06\x82"), block(2*BlockBytes, "x")
 	for name, c := range map[string]struct {
 		ops  []Op
 		want map[Moment]int
@@ -201,7 +203,7 @@ func TestMoments(t *testing.T) {
 		"log":      {[]Op{log, flush, ack, plain, flush, ack, header, flush, plain, ack, log, flush, ack, plain, flush, ack}, map[Moment]int{Creation: 1, Commit: 2, Checkpoint: 1, LogRestart: 1, Busy: 0}},
 		"rollback": {[]Op{header, flush, ack, header, flush, ack, header, flush, ack}, map[Moment]int{Creation: 1, Commit: 2, Checkpoint: 0}},
 	} {
-		got := recording(c.ops...).points()
+		got := recording(c.ops...).Points()
 		for m, want := range c.want {
 			if n := len(got[m]); n != want {
 				t.Errorf("%s: %d moments of %s, want %d", name, n, m, want)

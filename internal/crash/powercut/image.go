@@ -5,7 +5,7 @@
 //
 // The parts without root or FUSE are pure: Image and Recording are the disk, Cut
 // is one state that a power cut can leave, and history is what the workload did.
-package crash
+package powercut
 
 import (
 	"crypto/sha256"
@@ -13,28 +13,28 @@ import (
 	"maps"
 )
 
-// blockBytes is the unit in which an image is kept and compared.
-const blockBytes = 4096
+// BlockBytes is the unit in which an image is kept and compared.
+const BlockBytes = 4096
 
 // block is never changed once an image has it: images share their blocks.
 type block struct {
-	data [blockBytes]byte
+	Data [BlockBytes]byte
 	sum  [16]byte // of its number and data
 }
 
 // Image is the content of a disk. Blocks that it does not have are zero.
 type Image struct {
-	bytes  int64
-	blocks map[int64]*block
+	Bytes  int64
+	Blocks map[int64]*block
 	sum    [16]byte // of all blocks, whatever the order of writing
 }
 
 // NewImage returns a disk of zeros.
-func NewImage(bytes int64) *Image { return &Image{bytes: bytes, blocks: map[int64]*block{}} }
+func NewImage(bytes int64) *Image { return &Image{Bytes: bytes, Blocks: map[int64]*block{}} }
 
 // Clone returns an image that can be written to apart.
 func (i *Image) Clone() *Image {
-	return &Image{bytes: i.bytes, blocks: maps.Clone(i.blocks), sum: i.sum}
+	return &Image{Bytes: i.Bytes, Blocks: maps.Clone(i.Blocks), sum: i.sum}
 }
 
 // Sum tells images with different content apart.
@@ -43,10 +43,10 @@ func (i *Image) Sum() [16]byte { return i.sum }
 // Read fills p from an offset; behind the end there are zeros.
 func (i *Image) Read(p []byte, offset int64) {
 	for len(p) > 0 {
-		number, within := offset/blockBytes, offset%blockBytes
-		n := min(int64(len(p)), blockBytes-within)
-		if b := i.blocks[number]; b != nil {
-			copy(p[:n], b.data[within:])
+		number, within := offset/BlockBytes, offset%BlockBytes
+		n := min(int64(len(p)), BlockBytes-within)
+		if b := i.Blocks[number]; b != nil {
+			copy(p[:n], b.Data[within:])
 		} else {
 			clear(p[:n])
 		}
@@ -57,8 +57,8 @@ func (i *Image) Read(p []byte, offset int64) {
 // Write replaces bytes at an offset.
 func (i *Image) Write(p []byte, offset int64) {
 	for len(p) > 0 {
-		number, within := offset/blockBytes, offset%blockBytes
-		n := min(int64(len(p)), blockBytes-within)
+		number, within := offset/BlockBytes, offset%BlockBytes
+		n := min(int64(len(p)), BlockBytes-within)
 		i.replace(number, within, p[:n])
 		p, offset = p[n:], offset+n
 	}
@@ -66,23 +66,23 @@ func (i *Image) Write(p []byte, offset int64) {
 
 func (i *Image) replace(number, within int64, p []byte) {
 	next := &block{}
-	if before := i.blocks[number]; before != nil {
-		next.data = before.data
+	if before := i.Blocks[number]; before != nil {
+		next.Data = before.Data
 		i.toggle(before.sum)
 	}
-	copy(next.data[within:], p)
-	if next.data == [blockBytes]byte{} {
-		delete(i.blocks, number) // a block of zeros is like none
+	copy(next.Data[within:], p)
+	if next.Data == [BlockBytes]byte{} {
+		delete(i.Blocks, number) // a block of zeros is like none
 		return
 	}
 	hash := sha256.New()
 	var prefix [8]byte
 	binary.LittleEndian.PutUint64(prefix[:], uint64(number))
 	hash.Write(prefix[:])
-	hash.Write(next.data[:])
+	hash.Write(next.Data[:])
 	copy(next.sum[:], hash.Sum(nil))
 	i.toggle(next.sum)
-	i.blocks[number] = next
+	i.Blocks[number] = next
 }
 
 func (i *Image) toggle(sum [16]byte) {
@@ -91,16 +91,16 @@ func (i *Image) toggle(sum [16]byte) {
 	}
 }
 
-// folder is the files of a folder by their paths in it. A folder in it is nil.
-type folder map[string]*Image
+// Folder is the files of a folder by their paths in it. A folder in it is nil.
+type Folder map[string]*Image
 
 // Truncate changes the length; what is behind it is zeros from then on.
 func (i *Image) Truncate(bytes int64) {
-	for number := range i.blocks {
-		if from := number * blockBytes; from+blockBytes > bytes {
+	for number := range i.Blocks {
+		if from := number * BlockBytes; from+BlockBytes > bytes {
 			keep := max(0, bytes-from)
-			i.replace(number, keep, make([]byte, blockBytes-keep))
+			i.replace(number, keep, make([]byte, BlockBytes-keep))
 		}
 	}
-	i.bytes = bytes
+	i.Bytes = bytes
 }

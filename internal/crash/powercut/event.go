@@ -1,4 +1,4 @@
-package crash
+package powercut
 
 import (
 	"path"
@@ -19,8 +19,8 @@ const (
 	Resized FileCall = 3 // to the length of Op.Offset
 )
 
-// tracedCalls are those that fileCall understands.
-var tracedCalls = []string{"open", "openat", "creat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "ftruncate", "fallocate"}
+// TracedCalls are those that ParseFileCall understands.
+var TracedCalls = []string{"open", "openat", "creat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "ftruncate", "fallocate"}
 
 var (
 	tracedLine = regexp.MustCompile(`^(?:\d+ +)?(\w+)\((.*)$`)
@@ -29,9 +29,9 @@ var (
 	number     = regexp.MustCompile(`\d+`)
 )
 
-// fileCall reads a line of strace; false where it is no call on a file below a
+// ParseFileCall reads a line of strace; false where it is no call on a file below a
 // folder.
-func fileCall(line, below string) (Op, bool) {
+func ParseFileCall(line, below string) (Op, bool) {
 	parts := tracedLine.FindStringSubmatch(line)
 	if parts == nil {
 		return Op{}, false
