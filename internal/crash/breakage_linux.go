@@ -1,12 +1,13 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
+
+	"assay/internal/crash/powercut"
 )
 
 // breakage is a disk that breaks under the workload and works again later.

@@ -1,12 +1,13 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
-	"assay/kit/process"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"assay/internal/crash/powercut"
+	"assay/kit/process"
 )
 
 // observation is what was found in a state.

@@ -3,11 +3,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/internal/sys/guard"
-	"assay/kit/kv"
-	"assay/kit/kvdb"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +16,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/kv"
+	"assay/kit/kvdb"
 )
 
 // Each of these makes this test program another one. Under the name of a store it

@@ -1,9 +1,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/kit/wire"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/wire"
 )
 
 // A disk that no transaction met proves nothing; damage and errors are findings each.

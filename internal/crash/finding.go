@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"assay/internal/crash/powercut"
 )
 
 // evidence is all that a finding can be made again from.

@@ -1,9 +1,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/kit/process"
 	"bytes"
 	"cmp"
 	"context"
@@ -14,6 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/process"
 )
 
 const (

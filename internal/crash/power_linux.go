@@ -1,10 +1,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/internal/sys/guard"
-	"assay/kit/postgres"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +8,11 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/postgres"
 )
 
 // The workload: enough for SQLite to checkpoint its log and begin it anew.

@@ -1,13 +1,14 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
-	"assay/kit/postgres/cluster"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+
+	"assay/internal/crash/powercut"
+	"assay/kit/postgres/cluster"
 )
 
 // ServeReplay makes the state of a finding again, from its recording or from the files

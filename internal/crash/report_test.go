@@ -1,11 +1,12 @@
 package crash
 
 import (
+	"strings"
+	"testing"
+
 	"assay"
 	"assay/internal/crash/powercut"
 	"assay/kit/process"
-	"strings"
-	"testing"
 )
 
 // sampleReport has a profile that is refuted, one that is not, and a fault that

@@ -1,10 +1,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/internal/sys/guard"
-	"assay/kit/process"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,6 +12,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/process"
 )
 
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an

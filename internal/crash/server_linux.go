@@ -1,10 +1,6 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
-	"assay/internal/sys/guard"
-	"assay/kit/postgres"
-	"assay/kit/wire"
 	"context"
 	"fmt"
 	"net"
@@ -12,6 +8,11 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"time"
+
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/postgres"
+	"assay/kit/wire"
 )
 
 const (

@@ -3,11 +3,6 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/kit/kv"
-	"assay/kit/postgres/cluster"
-	"assay/kit/wire"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,6 +13,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/kv"
+	"assay/kit/postgres/cluster"
+	"assay/kit/wire"
 )
 
 // serverDriver is the worker of a server.

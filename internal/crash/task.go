@@ -1,11 +1,12 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
 	"slices"
 	"strings"
 	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
 )
 
 // Task is one driver with one profile, and what is to be done to it.

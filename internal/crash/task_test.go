@@ -1,14 +1,15 @@
 package crash
 
 import (
-	"assay"
-	"assay/internal/crash/powercut"
-	"assay/kit/postgres"
 	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/kit/postgres"
 )
 
 // What each class excludes. A loss of the newest commits refutes power only, and

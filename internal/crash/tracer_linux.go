@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"assay/internal/crash/powercut"
 )
 
 // tracer is strace, which records the system calls of a worker, or kills it at

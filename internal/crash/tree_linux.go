@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"assay/internal/crash/powercut"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"assay/internal/crash/powercut"
 )
 
 // recorder is a file system in memory that records what is done to its files and

@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/doc"
 )
 
 type extent struct {
@@ -27,7 +28,7 @@ var extents = []extent{
 // addChecks says once how much of the answers was checked, in each launch. Runs of
 // earlier versions did not record it; of a driver's operation that was not checked
 // in some launch, nothing is said.
-func (r *Report) addChecks(d *document) {
+func (r *Report) addChecks(d *doc.Document) {
 	type subject struct{ operation, driver string }
 	drivers := map[assay.Check]map[string][]string{} // by operation
 	extentsOf := map[string]int{}
@@ -58,7 +59,7 @@ func (r *Report) addChecks(d *document) {
 	if len(operations) == 0 {
 		return
 	}
-	d.add(paragraph, "Answers checked:")
+	d.Add(doc.Paragraph, "Answers checked:")
 	for _, e := range extents {
 		var names []string
 		for _, name := range operations {
@@ -70,7 +71,7 @@ func (r *Report) addChecks(d *document) {
 			}
 		}
 		if len(names) > 0 {
-			d.add(item, "%s: %s", strings.Join(names, ", "), e.words)
+			d.Add(doc.Item, "%s: %s", strings.Join(names, ", "), e.words)
 		}
 	}
 }

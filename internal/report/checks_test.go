@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"assay"
 	"assay/internal/analysis"
-
-	"github.com/google/go-cmp/cmp"
+	"assay/internal/doc"
 )
 
 // What was checked is said once, by extent; a trial that did not end ok, or of an
@@ -20,10 +21,10 @@ func TestChecks(t *testing.T) {
 	}
 	document := func(rows ...*analysis.Row) (text []string) {
 		r := &Report{Result: &analysis.Result{Tables: []*analysis.Table{{Rows: rows}}}}
-		var d document
+		var d doc.Document
 		r.addChecks(&d)
 		for _, b := range d {
-			text = append(text, b.text)
+			text = append(text, b.Text)
 		}
 		return text
 	}

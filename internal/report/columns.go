@@ -8,6 +8,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/stat"
 )
 
@@ -39,21 +40,21 @@ func footnotes(r *analysis.Row, n *notes) string {
 	return text
 }
 
-func addTable(t *analysis.Table, d *document) {
-	d.add(subheading, "%s", t.Title)
+func addTable(t *analysis.Table, d *doc.Document) {
+	d.Add(doc.Subheading, "%s", t.Title)
 	var n notes
 	columns := columnsOf(t, &n)
-	g := &grid{}
+	g := &doc.Grid{}
 	for _, c := range columns {
-		g.header = append(g.header, c.name)
-		g.right = append(g.right, c.right)
+		g.Header = append(g.Header, c.name)
+		g.Right = append(g.Right, c.right)
 	}
 	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
-		g.rows = append(g.rows, tableCells(t, row, columns, &n))
+		g.Rows = append(g.Rows, tableCells(t, row, columns, &n))
 	}
-	*d = append(*d, block{kind: table, grid: g})
+	*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
 	for i, text := range n {
-		d.add(footnote, "[%d] %s", i+1, text)
+		d.Add(doc.Footnote, "[%d] %s", i+1, text)
 	}
 	addPhases(t, d)
 }

@@ -9,12 +9,13 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 )
 
 // addConditions shows all that is known of each target with each profile: where
 // the compile options and the settings are what a plan is about, a reader wants
 // to see them whole.
-func (r *Report) addConditions(d *document) {
+func (r *Report) addConditions(d *doc.Document) {
 	shown := map[[2]string]bool{}
 	for row := range r.Rows() {
 		key := [2]string{row.Driver, row.Cell.Profile}
@@ -22,11 +23,11 @@ func (r *Report) addConditions(d *document) {
 			continue
 		}
 		if len(shown) == 0 {
-			d.add(heading, "Conditions")
+			d.Add(doc.Heading, "Conditions")
 		}
 		shown[key] = true
-		d.add(subheading, "%s (%s)", row.Driver, row.Cell.Profile)
-		*d = append(*d, block{kind: table, grid: r.conditions(row)})
+		d.Add(doc.Subheading, "%s (%s)", row.Driver, row.Cell.Profile)
+		*d = append(*d, doc.Block{Kind: doc.Table, Grid: r.conditions(row)})
 	}
 }
 
@@ -38,10 +39,10 @@ func readWhole(r *analysis.Row) bool {
 	})
 }
 
-func (r *Report) conditions(row *analysis.Row) *grid {
-	g := &grid{header: []string{"condition", "requested", "effective"}, right: make([]bool, 3)}
+func (r *Report) conditions(row *analysis.Row) *doc.Grid {
+	g := &doc.Grid{Header: []string{"condition", "requested", "effective"}, Right: make([]bool, 3)}
 	add := func(name, requested, effective string) {
-		g.rows = append(g.rows, []string{wording.Clean(name), cmp.Or(wording.Clean(requested), "-"), cmp.Or(wording.Clean(effective), "-")})
+		g.Rows = append(g.Rows, []string{wording.Clean(name), cmp.Or(wording.Clean(requested), "-"), cmp.Or(wording.Clean(effective), "-")})
 	}
 	for _, t := range r.Run.Targets {
 		if t.Name() != row.Cell.Target() || t.Build != row.Cell.Build {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,57 +12,13 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 )
-
-// document is what text and Markdown print: they differ in marks only.
-type document []block
-
-// block is one part of a document.
-type block struct {
-	kind kind
-	text string // of all but tables
-	grid *grid
-}
-
-type kind int
-
-const (
-	heading kind = iota
-	subheading
-	paragraph
-	item     // of a list
-	literal  // a line to copy as it is
-	footnote // under a table
-	table
-)
-
-// grid is the content of a table. A row with fewer cells than the header ends
-// in one that takes the rest of the line.
-type grid struct {
-	header []string
-	right  []bool // columns of numbers
-	rows   [][]string
-}
-
-func (d *document) add(k kind, format string, args ...any) {
-	text := format
-	if len(args) > 0 {
-		text = fmt.Sprintf(format, args...)
-	}
-	*d = append(*d, block{kind: k, text: wording.Clean(text)})
-}
-
-// addLiteral appends lines to copy as they are.
-func (d *document) addLiteral(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		*d = append(*d, block{kind: literal, text: wording.Printable(line)})
-	}
-}
 
 // document builds the report for readers: first what to do, then why.
-func (r *Report) document() document {
-	var d document
-	d.add(heading, "%s: recommendation", cmp.Or(r.Run.Plan, "run "+r.Run.ID))
+func (r *Report) document() doc.Document {
+	var d doc.Document
+	d.Add(doc.Heading, "%s: recommendation", cmp.Or(r.Run.Plan, "run "+r.Run.ID))
 	r.addRecommendations(&d)
 	r.addFactors(&d)
 	r.addTables(&d)
@@ -73,16 +30,21 @@ func (r *Report) document() document {
 	return d
 }
 
+// WriteText prints the report as text for a terminal of so many columns; 0: there is none.
+func (r *Report) WriteText(w io.Writer, columns int) error {
+	return doc.WriteText(w, r.document(), columns)
+}
+
 // addRecommendations starts with the sentences that answer the question.
-func (r *Report) addRecommendations(d *document) {
+func (r *Report) addRecommendations(d *doc.Document) {
 	if r.Run.Status != assay.Finished {
-		d.add(paragraph, "This run is not finished (%s): the report shows its results so far.", cmp.Or(r.Run.Status, "unknown"))
+		d.Add(doc.Paragraph, "This run is not finished (%s): the report shows its results so far.", cmp.Or(r.Run.Status, "unknown"))
 	}
 	if len(r.Tables) == 0 {
-		d.add(paragraph, "The run has no trials: there is nothing to compare.")
+		d.Add(doc.Paragraph, "The run has no trials: there is nothing to compare.")
 	}
 	for _, s := range r.Suggestions {
-		d.add(paragraph, "%s.", suggestionSentence(s))
+		d.Add(doc.Paragraph, "%s.", suggestionSentence(s))
 		for _, c := range s.Connections {
 			r.addConnection(d, c)
 		}
@@ -91,10 +53,10 @@ func (r *Report) addRecommendations(d *document) {
 	for _, t := range r.Tables {
 		changes = changes || t.Changes
 		for _, k := range t.Rankings {
-			d.add(item, "%s", Sentence(k))
+			d.Add(doc.Item, "%s", Sentence(k))
 		}
 		if len(t.Rankings) == 0 {
-			d.add(item, "%s: no recommendation, because no cell can be ranked", t.Title)
+			d.Add(doc.Item, "%s: no recommendation, because no cell can be ranked", t.Title)
 		}
 	}
 	if changes {
@@ -104,48 +66,48 @@ func (r *Report) addRecommendations(d *document) {
 }
 
 // addDurability explains the classes once.
-func addDurability(d *document) {
-	d.add(paragraph, "The settings claim the durability, unless the text says how many power cuts or kills it survived:")
+func addDurability(d *doc.Document) {
+	d.Add(doc.Paragraph, "The settings claim the durability, unless the text says how many power cuts or kills it survived:")
 	for _, class := range slices.Backward(assay.Durabilities) {
 		if class != assay.DurabilityUnknown {
-			d.add(item, "%s: %s", class, class.Loss())
+			d.Add(doc.Item, "%s: %s", class, class.Loss())
 		}
 	}
 }
 
 // addConnection shows how to open what was suggested.
-func (r *Report) addConnection(d *document, c analysis.Connection) {
+func (r *Report) addConnection(d *doc.Document, c analysis.Connection) {
 	r.addOpening(d, c)
 	telling := r.tellingSettings()
 	settings := slices.DeleteFunc(slices.Clone(c.Settings), func(s assay.Setting) bool { return !telling[s.Name] })
 	if len(settings) == 0 {
 		return
 	}
-	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
+	g := &doc.Grid{Header: []string{"setting", "requested", "effective"}, Right: make([]bool, 3)}
 	for _, s := range settings {
-		g.rows = append(g.rows, []string{wording.Clean(s.Name), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Requested)), "-"), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Effective)), "-")})
+		g.Rows = append(g.Rows, []string{wording.Clean(s.Name), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Requested)), "-"), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Effective)), "-")})
 	}
-	d.add(paragraph, "Settings of %s:", c.Name)
-	*d = append(*d, block{kind: table, grid: g})
+	d.Add(doc.Paragraph, "Settings of %s:", c.Name)
+	*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
 }
 
 // addOpening shows the code of a program in the worker's language, or what it needs.
-func (r *Report) addOpening(d *document, c analysis.Connection) {
+func (r *Report) addOpening(d *doc.Document, c analysis.Connection) {
 	if code := c.Code(r.Run.Targets); len(code) > 0 {
-		d.add(paragraph, "Open every connection of %s with:", c.Name)
+		d.Add(doc.Paragraph, "Open every connection of %s with:", c.Name)
 		for _, line := range code {
-			d.addLiteral(line)
+			d.AddLiteral(line)
 		}
 		return
 	}
 	if c.DSN != "" {
-		d.add(paragraph, "Open %s with:", c.Name)
-		d.addLiteral(c.DSN)
+		d.Add(doc.Paragraph, "Open %s with:", c.Name)
+		d.AddLiteral(c.DSN)
 	}
 	if len(c.Each) > 0 {
-		d.add(paragraph, "For %s, run on every new connection:", c.Name)
+		d.Add(doc.Paragraph, "For %s, run on every new connection:", c.Name)
 		for _, sql := range c.Each {
-			d.addLiteral(sql)
+			d.AddLiteral(sql)
 		}
 	}
 }
@@ -165,16 +127,16 @@ func (r *Report) tellingSettings() map[string]bool {
 }
 
 // addTables shows the evidence.
-func (r *Report) addTables(d *document) {
-	d.add(heading, "Figures")
+func (r *Report) addTables(d *doc.Document) {
+	d.Add(doc.Heading, "Figures")
 	baseline := r.Run.Baseline
-	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
+	d.Add(doc.Paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
 		"± is half the width of the figure's 95 %% CI. "+
 		"Times are of alternating instances: alone, writes take up to 20 %% less. Reads are of a database that nobody writes. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Driver.Name, "the reference"), profileWords(baseline.Profile))
 	if target := r.Run.Options.Capacity; target != "" {
-		d.add(paragraph, "capacity/s is the mean of the arrival rates that met %s in the steps that confirm it; each launch searches anew.", target)
+		d.Add(doc.Paragraph, "capacity/s is the mean of the arrival rates that met %s in the steps that confirm it; each launch searches anew.", target)
 	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
@@ -193,7 +155,7 @@ func profileWords(fixed string) string {
 
 // addDiffering shows under a table what else could explain its ratios, once for
 // all tables that have the same.
-func addDiffering(t *analysis.Table, d *document, shown map[string]string) {
+func addDiffering(t *analysis.Table, d *doc.Document, shown map[string]string) {
 	var lines []string
 	for _, d := range t.Differences {
 		lines = append(lines, differing(d))
@@ -203,13 +165,13 @@ func addDiffering(t *analysis.Table, d *document, shown map[string]string) {
 	}
 	key := strings.Join(lines, "\n")
 	if title, before := shown[key]; before {
-		d.add(footnote, "What differs between these targets: as under %s.", title)
+		d.Add(doc.Footnote, "What differs between these targets: as under %s.", title)
 		return
 	}
 	shown[key] = t.Title
-	d.add(paragraph, "What differs between these targets:")
+	d.Add(doc.Paragraph, "What differs between these targets:")
 	for _, line := range lines {
-		d.add(item, "%s", line)
+		d.Add(doc.Item, "%s", line)
 	}
 }
 
@@ -232,24 +194,24 @@ func held(d analysis.Difference) string {
 }
 
 // addDifferences shows what else could explain a ratio.
-func (r *Report) addDifferences(d *document) {
-	d.add(heading, "What differs between these targets")
+func (r *Report) addDifferences(d *doc.Document) {
+	d.Add(doc.Heading, "What differs between these targets")
 	if len(r.Differences) == 0 {
-		d.add(paragraph, "Nothing that they report.")
+		d.Add(doc.Paragraph, "Nothing that they report.")
 		return
 	}
 	for _, difference := range r.Differences {
 		if difference.OnlySet() {
 			continue
 		}
-		d.add(item, "%s, %s: %s", difference.Of, difference.Name, held(difference))
+		d.Add(doc.Item, "%s, %s: %s", difference.Of, difference.Name, held(difference))
 	}
 	r.addOptions(d)
 }
 
 // addOptions lists the compile options that some drivers have and others do
 // not, a line for each set of drivers.
-func (r *Report) addOptions(d *document) {
+func (r *Report) addOptions(d *doc.Document) {
 	var holders []string
 	byHolders := map[string][]string{}
 	for _, difference := range r.Differences {
@@ -268,40 +230,40 @@ func (r *Report) addOptions(d *document) {
 	}
 	slices.Sort(holders)
 	for _, who := range holders {
-		d.add(item, "compile options of %s only: %s", who, strings.Join(byHolders[who], ", "))
+		d.Add(doc.Item, "compile options of %s only: %s", who, strings.Join(byHolders[who], ", "))
 	}
 }
 
 // addEnvironment shows where and with what the run was made.
-func (r *Report) addEnvironment(d *document) {
+func (r *Report) addEnvironment(d *doc.Document) {
 	run := r.Run
-	d.add(heading, "Environment")
-	d.add(item, "run %s, started %s, assay %s, seed %d", run.ID, run.Started.UTC().Format(time.RFC3339), cmp.Or(run.Version, "of unknown version"), run.Seed)
+	d.Add(doc.Heading, "Environment")
+	d.Add(doc.Item, "run %s, started %s, assay %s, seed %d", run.ID, run.Started.UTC().Format(time.RFC3339), cmp.Or(run.Version, "of unknown version"), run.Seed)
 	for _, t := range run.Targets {
-		d.add(item, "target %s: %s %s, build %s", t.Name(), t.Engine, t.EngineVersion, cmp.Or(t.Build, "unknown"))
+		d.Add(doc.Item, "target %s: %s %s, build %s", t.Name(), t.Engine, t.EngineVersion, cmp.Or(t.Build, "unknown"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Host)) {
-		d.add(item, "%s: %s", name, run.Host[name])
+		d.Add(doc.Item, "%s: %s", name, run.Host[name])
 	}
 }
 
 // addRepeat shows the commands that measure the same again.
-func (r *Report) addRepeat(d *document) {
-	d.add(heading, "How to repeat")
+func (r *Report) addRepeat(d *doc.Document) {
+	d.Add(doc.Heading, "How to repeat")
 	command := repeat(r.Run, r.Store)
-	d.addLiteral(command)
+	d.AddLiteral(command)
 	switch fleet := r.Run.Options.Fleet; {
 	case r.Run.Status == assay.Finished:
 	case r.Run.Imported:
-		d.add(paragraph, "Only the machine that this run was started on can resume it.")
+		d.Add(doc.Paragraph, "Only the machine that this run was started on can resume it.")
 	case fleet != "":
-		d.add(paragraph, "To resume this run, start an agent on its machine (%s):", r.Run.NamedMachine())
-		d.addLiteral(r.command("agent"))
-		d.add(paragraph, "No agent resumes it if its machine gave up, or if the fleet was withdrawn. To see that:")
-		d.addLiteral(r.command("fleet", fleet))
+		d.Add(doc.Paragraph, "To resume this run, start an agent on its machine (%s):", r.Run.NamedMachine())
+		d.AddLiteral(r.command("agent"))
+		d.Add(doc.Paragraph, "No agent resumes it if its machine gave up, or if the fleet was withdrawn. To see that:")
+		d.AddLiteral(r.command("fleet", fleet))
 	default:
-		d.add(paragraph, "To resume this run:")
-		d.addLiteral(r.command("run", planOf(r.Run), "--resume"))
+		d.Add(doc.Paragraph, "To resume this run:")
+		d.AddLiteral(r.command("run", planOf(r.Run), "--resume"))
 	}
 }
 

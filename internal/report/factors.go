@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/stat"
 )
 
@@ -33,20 +34,20 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	return wording.Ratio(with, "undecided (%s [%s, %s])") + ": " + Why(c)
 }
 
-func (r *Report) addFactors(d *document) {
+func (r *Report) addFactors(d *doc.Document) {
 	any := slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return len(t.Factors) > 0 })
 	if !any {
 		return
 	}
-	d.add(heading, "Which settings made the difference")
-	d.add(paragraph, "Ablation: assay left out one setting at a time and kept the others, in the same launches as the complete profile. "+
+	d.Add(doc.Heading, "Which settings made the difference")
+	d.Add(doc.Paragraph, "Ablation: assay left out one setting at a time and kept the others, in the same launches as the complete profile. "+
 		"These ratios do not show what a setting costs or gives in durability: see the durability beside them.")
 	for _, t := range r.Tables {
 		if len(t.Factors) == 0 {
 			continue
 		}
-		d.add(subheading, "%s, %s", t.Title, t.Factors[0].Name())
-		g := &grid{header: []string{"setting", "value", "effect on " + t.Primary.Name, "durability without it", "n"}, right: []bool{false, false, false, false, true}}
+		d.Add(doc.Subheading, "%s, %s", t.Title, t.Factors[0].Name())
+		g := &doc.Grid{Header: []string{"setting", "value", "effect on " + t.Primary.Name, "durability without it", "n"}, Right: []bool{false, false, false, false, true}}
 		rows := slices.Clone(t.Factors)
 		slices.SortFunc(rows, func(a, b *analysis.Row) int { return strings.Compare(a.Cell.Without, b.Cell.Without) })
 		for _, row := range rows {
@@ -55,8 +56,8 @@ func (r *Report) addFactors(d *document) {
 			if t.Changes {
 				lasting = durabilityCell(row)
 			}
-			g.rows = append(g.rows, []string{row.Cell.Without, wording.Clean(analysis.Requested(row)), effect(t, row), lasting, fmt.Sprint(f.Interval.N)})
+			g.Rows = append(g.Rows, []string{row.Cell.Without, wording.Clean(analysis.Requested(row)), effect(t, row), lasting, fmt.Sprint(f.Interval.N)})
 		}
-		*d = append(*d, block{kind: table, grid: g})
+		*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
 	}
 }

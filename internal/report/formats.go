@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"assay/internal/doc"
 	"assay/internal/report/chart"
 	"assay/internal/sys/format"
 )
@@ -21,9 +22,9 @@ var Formats = append(ofDocument((*Report).document),
 var VersusFormats = ofDocument(VersusDocument)
 
 // ofDocument are the formats of what a document says.
-func ofDocument[T any](document func(T) document) format.List[T] {
+func ofDocument[T any](document func(T) doc.Document) format.List[T] {
 	return format.List[T]{
-		{Name: "text", Write: func(w io.Writer, v T) error { return writeText(w, document(v), 0) }},
-		{Name: "markdown", Write: func(w io.Writer, v T) error { return writeMarkdown(w, document(v)) }},
+		{Name: "text", Write: func(w io.Writer, v T) error { return doc.WriteText(w, document(v), 0) }},
+		{Name: "markdown", Write: func(w io.Writer, v T) error { return doc.WriteMarkdown(w, document(v)) }},
 	}
 }

@@ -33,9 +33,6 @@ func newHead(title, sub, forms string, links []Link) Head {
 // of a Head, "blocks" of a Document, "grid", and "figures" of Figures.
 func Parts() (*template.Template, error) { return parsedPage.Clone() }
 
-// Document is text with lists and tables.
-type Document = document
-
 // Figure is a chart for wide and for narrow pages.
 type Figure = figureView
 

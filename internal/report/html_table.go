@@ -15,6 +15,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 )
 
 // tableView is a table with its charts and everything that it rests on.
@@ -25,7 +26,7 @@ type tableView struct {
 	Right       []bool
 	Rows        []rowView
 	Notes       []noteView
-	Phases      document
+	Phases      doc.Document
 	Differences []string
 	AsUnder     *tableLink // the table that has the same differences
 	Published   *publishedView

@@ -13,6 +13,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/report/chart"
 	"assay/internal/sys/guard"
 )
@@ -21,14 +22,14 @@ import (
 type pageView struct {
 	Head        Head
 	Matrix      *matrixView
-	Recommended document
+	Recommended doc.Document
 	Holds       []fact
 	Warnings    []warningView
 	Operations  []operationView
-	Factors     document
+	Factors     doc.Document
 	Settings    []settingsView
 	Quiet       int // settings that are alike everywhere and that no profile asks for
-	Rest        document
+	Rest        doc.Document
 
 	report    *Report
 	published []Published
@@ -309,31 +310,31 @@ type gridView struct {
 }
 
 // blockParts joins items to lists and literal lines to one text.
-func blockParts(d document) []blockPart {
+func blockParts(d doc.Document) []blockPart {
 	var all []blockPart
 	for i, b := range d {
-		again := i > 0 && d[i-1].kind == b.kind
-		switch b.kind {
-		case heading:
-			all = append(all, blockPart{Heading: b.text})
-		case subheading:
-			all = append(all, blockPart{Subheading: b.text})
-		case footnote:
-			all = append(all, blockPart{Footnote: b.text})
-		case table:
-			all = append(all, blockPart{Grid: &gridView{b.grid.header, b.grid.right, b.grid.rows}})
-		case item, literal:
+		again := i > 0 && d[i-1].Kind == b.Kind
+		switch b.Kind {
+		case doc.Heading:
+			all = append(all, blockPart{Heading: b.Text})
+		case doc.Subheading:
+			all = append(all, blockPart{Subheading: b.Text})
+		case doc.Footnote:
+			all = append(all, blockPart{Footnote: b.Text})
+		case doc.Table:
+			all = append(all, blockPart{Grid: &gridView{b.Grid.Header, b.Grid.Right, b.Grid.Rows}})
+		case doc.Item, doc.Literal:
 			if !again {
 				all = append(all, blockPart{})
 			}
 			last := &all[len(all)-1]
-			if b.kind == item {
-				last.Items = append(last.Items, b.text)
+			if b.Kind == doc.Item {
+				last.Items = append(last.Items, b.Text)
 			} else {
-				last.Lines = append(last.Lines, b.text)
+				last.Lines = append(last.Lines, b.Text)
 			}
 		default:
-			all = append(all, blockPart{Paragraph: b.text})
+			all = append(all, blockPart{Paragraph: b.Text})
 		}
 	}
 	return all

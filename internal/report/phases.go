@@ -9,27 +9,28 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 )
 
 // addPhases shows where the time goes.
-func addPhases(t *analysis.Table, d *document) {
+func addPhases(t *analysis.Table, d *doc.Document) {
 	if !t.HasPhases() {
 		return
 	}
-	g := &grid{header: []string{"phases: driver", "profile"}, right: []bool{false, false}}
+	g := &doc.Grid{Header: []string{"phases: driver", "profile"}, Right: []bool{false, false}}
 	used := t.Have(assay.PhaseMetrics)
 	for _, name := range used {
-		g.header, g.right = append(g.header, strings.TrimSuffix(name, assay.PhaseSuffix)), append(g.right, true)
+		g.Header, g.Right = append(g.Header, strings.TrimSuffix(name, assay.PhaseSuffix)), append(g.Right, true)
 	}
-	g.header, g.right = append(g.header, "sum", "of which clock", t.Primary.Name+" without"), append(g.right, true, true, true)
+	g.Header, g.Right = append(g.Header, "sum", "of which clock", t.Primary.Name+" without"), append(g.Right, true, true, true)
 	for _, row := range t.Rows {
 		if phases := row.Phases(); len(phases) > 0 {
-			g.rows = append(g.rows, phaseCells(row, phases, used, t.Primary))
+			g.Rows = append(g.Rows, phaseCells(row, phases, used, t.Primary))
 		}
 	}
-	*d = append(*d, block{kind: table, grid: g})
+	*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
 	addBars(t, d)
-	d.add(footnote, "assay times phases in separate windows, and they include the cost of reading the clock between them; "+
+	d.Add(doc.Footnote, "assay times phases in separate windows, and they include the cost of reading the clock between them; "+
 		"the last column excludes it. A phase that a driver's API does not separate is absent (-), not zero.")
 }
 
@@ -58,7 +59,7 @@ const barWidth = 60
 var phaseLetters = map[string]string{"prepare": "p", "bind": "b", "query": "q", "next": "n", "scan": "s", "close-rows": "r", "close-stmt": "f"}
 
 // addBars draws the phases of each row one behind the other, all to one scale.
-func addBars(t *analysis.Table, d *document) {
+func addBars(t *analysis.Table, d *doc.Document) {
 	longest, widest := 0.0, 0
 	for _, row := range t.Rows {
 		sum := 0.0
@@ -70,10 +71,10 @@ func addBars(t *analysis.Table, d *document) {
 	}
 	for _, row := range t.Rows {
 		if phases := row.Phases(); len(phases) > 0 {
-			d.addLiteral(fmt.Sprintf("%-*s  %s", widest, row.Name(), bar(phases, longest)))
+			d.AddLiteral(fmt.Sprintf("%-*s  %s", widest, row.Name(), bar(phases, longest)))
 		}
 	}
-	d.addLiteral("p prepare, b bind, q query, n next, s scan, r close-rows, f close-stmt")
+	d.AddLiteral("p prepare, b bind, q query, n next, s scan, r close-rows, f close-stmt")
 }
 
 // bar rounds where phases end, not how long they are, so that the bar's length

@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/lab"
+	"assay/internal/doc"
 	"assay/internal/report"
 )
 
@@ -15,7 +16,7 @@ type compareView struct {
 	Head      report.Head
 	A, B, Run string
 	Problem   string
-	Result    report.Document
+	Result    doc.Document
 }
 
 // compare shows two runs, or two parts of one, side by side.

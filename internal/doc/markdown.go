@@ -1,4 +1,4 @@
-package report
+package doc
 
 import (
 	"bufio"
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// writeMarkdown prints a document as GitHub's Markdown.
-func writeMarkdown(w io.Writer, d document) error {
+// WriteMarkdown prints a document as GitHub's Markdown.
+func WriteMarkdown(w io.Writer, d Document) error {
 	out := bufio.NewWriter(w)
 	for i, b := range d {
-		if i > 0 && !(b.kind == d[i-1].kind && (b.kind == item || b.kind == literal)) {
+		if i > 0 && !(b.Kind == d[i-1].Kind && (b.Kind == Item || b.Kind == Literal)) {
 			out.WriteString("\n")
 		}
 		out.WriteString(markdown(b))
@@ -19,35 +19,35 @@ func writeMarkdown(w io.Writer, d document) error {
 }
 
 // markdown is one block with its line end.
-func markdown(b block) string {
-	text := escape(b.text)
-	switch b.kind {
-	case heading:
+func markdown(b Block) string {
+	text := escape(b.Text)
+	switch b.Kind {
+	case Heading:
 		return "## " + text + "\n"
-	case subheading:
+	case Subheading:
 		return "### " + text + "\n"
-	case item:
+	case Item:
 		return "- " + text + "\n"
-	case literal:
-		return "    " + b.text + "\n" // an indented block cannot be ended by its content
-	case table:
-		return b.grid.markdown()
+	case Literal:
+		return "    " + b.Text + "\n" // an indented block cannot be ended by its content
+	case Table:
+		return b.Grid.markdown()
 	}
 	return text + "\n"
 }
 
 // markdown is the grid as a table; short rows are filled up.
-func (g *grid) markdown() string {
-	rules := make([]string, len(g.right))
-	for i, right := range g.right {
+func (g *Grid) markdown() string {
+	rules := make([]string, len(g.Right))
+	for i, right := range g.Right {
 		rules[i] = "---"
 		if right {
 			rules[i] = "---:"
 		}
 	}
 	var s strings.Builder
-	s.WriteString(markdownRow(g.header, len(rules)) + "| " + strings.Join(rules, " | ") + " |\n")
-	for _, row := range g.rows {
+	s.WriteString(markdownRow(g.Header, len(rules)) + "| " + strings.Join(rules, " | ") + " |\n")
+	for _, row := range g.Rows {
 		s.WriteString(markdownRow(row, len(rules)))
 	}
 	return s.String()

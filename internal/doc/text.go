@@ -1,4 +1,4 @@
-package report
+package doc
 
 import (
 	"bufio"
@@ -17,16 +17,11 @@ const (
 	minTextReason = 24  // beside the other columns of a table, which are not broken
 )
 
-// WriteText prints the report as text for a terminal of so many columns; 0: there is none.
-func (r *Report) WriteText(w io.Writer, columns int) error {
-	return writeText(w, r.document(), columns)
-}
-
-// writeText prints a document for a terminal of so many columns; 0: there is none.
-func writeText(w io.Writer, d document, columns int) error {
+// WriteText prints a document for a terminal of so many columns; 0: there is none.
+func WriteText(w io.Writer, d Document, columns int) error {
 	out, width := bufio.NewWriter(w), max(min(cmp.Or(columns, textWidth), textWidth), minTextWidth)
 	for i, b := range d {
-		if i > 0 && (b.kind != d[i-1].kind || b.kind == paragraph) && b.kind != footnote {
+		if i > 0 && (b.Kind != d[i-1].Kind || b.Kind == Paragraph) && b.Kind != Footnote {
 			out.WriteString("\n")
 		}
 		for _, line := range textLines(b, width) {
@@ -36,37 +31,37 @@ func writeText(w io.Writer, d document, columns int) error {
 	return out.Flush()
 }
 
-func textLines(b block, width int) []string {
-	switch b.kind {
-	case heading:
-		title := strings.ToUpper(b.text)
+func textLines(b Block, width int) []string {
+	switch b.Kind {
+	case Heading:
+		title := strings.ToUpper(b.Text)
 		return []string{title, strings.Repeat("=", utf8.RuneCountInString(title))}
-	case subheading:
-		return []string{b.text, strings.Repeat("-", utf8.RuneCountInString(b.text))}
-	case item:
-		return wording.Wrap(width, "- ", "  ", b.text)
-	case literal:
-		return []string{"    " + b.text}
-	case footnote:
-		return wording.Wrap(width, "", "    ", b.text)
-	case table:
-		return b.grid.lines(width)
+	case Subheading:
+		return []string{b.Text, strings.Repeat("-", utf8.RuneCountInString(b.Text))}
+	case Item:
+		return wording.Wrap(width, "- ", "  ", b.Text)
+	case Literal:
+		return []string{"    " + b.Text}
+	case Footnote:
+		return wording.Wrap(width, "", "    ", b.Text)
+	case Table:
+		return b.Grid.lines(width)
 	}
-	return wording.Wrap(width, "", "", b.text)
+	return wording.Wrap(width, "", "", b.Text)
 }
 
-func (g *grid) lines(width int) []string {
-	widths := make([]int, len(g.header))
-	for _, row := range append([][]string{g.header}, g.rows...) {
+func (g *Grid) lines(width int) []string {
+	widths := make([]int, len(g.Header))
+	for _, row := range append([][]string{g.Header}, g.Rows...) {
 		for i, cell := range row {
 			if i < len(row)-1 || len(row) == len(widths) {
 				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 			}
 		}
 	}
-	all := []string{g.line(g.header, widths)}
-	for _, row := range g.rows {
-		if len(row) == len(g.header) {
+	all := []string{g.line(g.Header, widths)}
+	for _, row := range g.Rows {
+		if len(row) == len(g.Header) {
 			all = append(all, g.line(row, widths))
 			continue
 		}
@@ -78,11 +73,11 @@ func (g *grid) lines(width int) []string {
 	return all
 }
 
-func (g *grid) line(row []string, widths []int) string {
+func (g *Grid) line(row []string, widths []int) string {
 	var cells []string
 	for i, cell := range row {
 		space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-		if g.right[i] {
+		if g.Right[i] {
 			cells = append(cells, space+cell)
 		} else {
 			cells = append(cells, cell+space)
