@@ -262,11 +262,11 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"trial.go", `(?m)^\t\w+ +Durability += "([^"]+)"`, 4},
 		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
 		{"internal/stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
-		{"internal/analysis/kinds.go", `Code\(\) string \{ return "([^"]+)"`, 19},
+		{"internal/analysis/doubt_kinds.go", `Code\(\) string \{ return "([^"]+)"`, 19},
 		{"internal/runner/warn.go", `Code: "([^"]+)"`, 2},
 		{"internal/runner/kv.go", `Code: "([^"]+)"`, 1},
 		{"internal/runner/synced.go", `Code: "([^"]+)"`, 2},
-		{"internal/analysis/kinds.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
+		{"internal/analysis/doubt_kinds.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)
 		if err != nil {
