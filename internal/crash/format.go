@@ -127,7 +127,7 @@ func (r *Report) paragraph(b *strings.Builder, indent, text string) {
 	}
 }
 
-// writeMarkdown prints the table of docs/durability.md and the sentences below.
+// writeMarkdown prints the tables of results/durability.md and the sentences below.
 func writeMarkdown(out io.Writer, r *Report) error {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
