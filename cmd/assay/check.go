@@ -17,7 +17,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check WORKER",
 		Short: "Run the conformance suite against a worker program, in any language",
 		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
-			"Each check starts the program anew, in a fresh folder. docs/protocol.md has the rules that they hold.\n" +
+			"Each check that applies starts the program anew, in a fresh folder. docs/protocol.md has the rules that they hold.\n" +
 			"ASSAY_TRACE=wire copies the messages to and from the worker to stderr.",
 		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

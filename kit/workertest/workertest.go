@@ -2,7 +2,7 @@
 
 // Package workertest is the conformance suite for workers: it starts any
 // executable, in any language, and checks that it does what docs/protocol.md
-// says. Each check gets a fresh process and a fresh folder.
+// says. Each check that applies gets a fresh process and a fresh folder.
 package workertest
 
 import (
@@ -83,7 +83,7 @@ type check struct {
 
 var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, answersChecks, kvChecks, callChecks)
 
-// Run starts the program once for each check and yields the results in order.
+// Run starts the program once for each check that applies and yields the results in order.
 // Where the program does not start, or does not answer again and again, the
 // checks that are left are skipped.
 func Run(ctx context.Context, program string, options Options) iter.Seq[Result] {
@@ -109,6 +109,7 @@ type suite struct {
 	program  string
 	trace    io.Writer
 	servers  servers
+	hello    *wire.Hello // of the last start; nil: there was none
 	timeouts int
 	ended    string // why no further check is run; empty: they are
 }
@@ -118,6 +119,8 @@ func (s *suite) start(dir string) (*process.Worker, error) {
 	if err != nil {
 		return nil, &startError{err}
 	}
+	hello := worker.Hello()
+	s.hello = &hello
 	return worker, nil
 }
 
@@ -177,15 +180,15 @@ func (s *suite) checkOnce(c check) Result {
 	if s.trace != nil {
 		fmt.Fprintf(s.trace, "# %s\n", c.name)
 	}
-	err := s.withBench(func(b *bench) error {
-		if c.needs != "" && !b.can(strings.TrimSuffix(c.needs, onSQLite)) {
-			return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
-		}
-		if c.needs == sqliteOnly && b.can(wire.CapPostgreSQL) {
-			return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
-		}
-		return b.withStderr(caught(func() { c.run(b) }))
-	})
+	err := s.applies(c)
+	if s.hello == nil || err == nil {
+		err = s.withBench(func(b *bench) error {
+			if err := s.applies(c); err != nil {
+				return err
+			}
+			return b.withStderr(caught(func() { c.run(b) }))
+		})
+	}
 	if errors.As(err, new(*startError)) {
 		s.ended = "the program does not start: see the first check that failed"
 	}
@@ -201,6 +204,23 @@ func (s *suite) checkOnce(c check) Result {
 		return Result{Name: c.name, Detail: err.Error()}
 	}
 	return Result{Name: c.name, OK: true}
+}
+
+// applies returns why a check does not apply to a worker that has said hello, nil where
+// it does.
+func (s *suite) applies(c check) error {
+	switch {
+	case c.needs != "" && !s.can(strings.TrimSuffix(c.needs, onSQLite)):
+		return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
+	case c.needs == sqliteOnly && s.can(wire.CapPostgreSQL):
+		return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
+	}
+	return nil
+}
+
+// can reports whether the worker said, when it was last started, that it has a capability.
+func (s *suite) can(capability string) bool {
+	return s.hello != nil && slices.Contains(s.hello.Capabilities, capability)
 }
 
 // withStderr adds what the worker wrote to its standard error to an error that
@@ -242,10 +262,6 @@ func (s *suite) withBench(run func(*bench) error) error {
 	defer func() { b.worker.Kill() }() // a check may have started another one
 	defer func() { b.endServer() }()
 	return run(b)
-}
-
-func (b *bench) can(capability string) bool {
-	return slices.Contains(b.worker.Hello().Capabilities, capability)
 }
 
 func (b *bench) path() string { return filepath.Join(b.dir, "data file?#%.db") }
