@@ -27,8 +27,8 @@ func (a *app) footprintCommand() *cobra.Command {
 		Short: "Show what drivers cost apart from speed: program size, start time, cold build, need for cgo",
 		Long: `Measures the size of each driver's worker and the time from its start to the first answer of a new
 database: the median of 9 starts with a warm page cache. With --cold-build it also compiles each
-with an empty build cache, and for ` + build.Cross() + ` without cgo, which takes minutes. Results are kept.
-Without a driver it shows what is kept.`,
+with an empty build cache, which excludes fetching sources, and for another processor without cgo: that
+takes minutes. Results are kept, those of a cold build until assay changes. Without a driver it shows them.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.footprint(cmd.Context(), args, cold) },
 	}
 	cmd.Flags().BoolVar(&cold, "cold-build", false, "also measure a build where nothing was compiled before, and compile without cgo")

@@ -154,7 +154,7 @@ func (a *app) lintNotes(result lint.Result) {
 	if len(result.Untried) > 0 {
 		fmt.Fprintln(a.stderr, "assay: note: no experiment was made with misspelled parameters; assay lint --measure makes it")
 	}
-	fmt.Fprintf(a.stderr, "assay: findings: %d; not judged: %d; calls that open SQLite: %d; packages: %d%s; docs/lint.md explains each rule\n",
+	fmt.Fprintf(a.stderr, "assay: findings: %d; not judged: %d; calls that open SQLite: %d; packages: %d%s; docs/reference.md explains each rule\n",
 		len(result.Findings), len(result.NotJudged), result.Opens, result.Packages, configurations)
 }
 

@@ -52,7 +52,8 @@ servers on this machine get requests. Without --rate, each client waits for its 
 asks again. With --rate, requests are sent on schedule, answered or not, and
 latency counts from that time; several rates are measured one after the other. They arrive as
 those of independent users do (a Poisson process, the same each time), or with --arrivals even
-at equal distances.`,
+at equal distances. Prints rate, latency, its own lag, and late, dropped, failed and wrong requests.
+Exit status 1: a request was dropped, failed or wrong.`,
 		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.config.URL = args[0]

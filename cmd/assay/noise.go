@@ -15,8 +15,11 @@ func (a *app) noiseCommand() *cobra.Command {
 	var flags runFlags
 	var driver string
 	cmd := &cobra.Command{
-		Use:        "noise",
-		Short:      "Run A/A tests on this machine: its noise, its false-positive rate, and the smallest difference that it can show",
+		Use:   "noise",
+		Short: "Run A/A tests on this machine: its noise, its false-positive rate, and the smallest difference that it can show",
+		Long: `Measures a driver against itself: how much the figures of equal things spread,
+how often a difference is found that is none, and the smallest difference that one and ten minutes
+can show.`,
 		Args:       arguments(0, 0),
 		SuggestFor: []string{"null"},
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/internal/doctor"
+	"assay/internal/lint"
 	"assay/internal/report"
 )
 
@@ -32,9 +34,17 @@ const csvHeading = `
 // The page of commands, flags, metrics and columns is made from the code.
 func TestReference(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Reference\n\nCommands, flags, metrics and the columns of the CSV, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
+	page.WriteString("# Reference\n\nCommands, findings, metrics and the columns of the CSV, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		describeCommand(&page, c, 3)
+	}
+	page.WriteString("\n## Findings of assay doctor\n\nIn their order: lost data, lost commits, failures under load, speed, space. Each has its evidence and the command that fixes it.\n\n| finding | where |\n| --- | --- |\n")
+	for _, p := range doctor.Problems {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", p.Name, p.About)
+	}
+	page.WriteString("\n## Rules of assay lint\n")
+	for _, r := range lint.Rules() {
+		fmt.Fprintf(&page, "\n### %s\n\n%s: %s. %s\n", r.ID, r.Severity, r.About, r.Help)
 	}
 	page.WriteString("\n## Metrics\n\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n")
 	for _, m := range assay.Metrics {
@@ -64,7 +74,11 @@ func describeCommand(page *strings.Builder, c *cobra.Command, level int) {
 	if c.Hidden {
 		return
 	}
-	fmt.Fprintf(page, "\n%s %s\n\n%s.\n\n```text\n%s\n", strings.Repeat("#", level), c.CommandPath(), strings.TrimSuffix(c.Short, "."), c.UseLine())
+	fmt.Fprintf(page, "\n%s %s\n\n%s.\n\n```text\n", strings.Repeat("#", level), c.CommandPath(), strings.TrimSuffix(c.Short, "."))
+	if c.Long != "" {
+		page.WriteString(strings.TrimSpace(c.Long) + "\n\n")
+	}
+	page.WriteString(c.UseLine() + "\n")
 	if flags := c.LocalNonPersistentFlags(); flags.HasAvailableFlags() {
 		page.WriteString("\n" + flags.FlagUsages())
 	}

@@ -20,7 +20,9 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
-		Args:  arguments(0, 1),
+		Long: `Shows a run again. Without RUN it is the newest one that is no stage of a tuning. svg and png are charts,
+one file each, in the folder of --output.`,
+		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out.format.Files != nil && out.file == "" {
 				return usage(fmt.Errorf("format %s is one file for each chart", out.format.Name), "name a folder: -o FOLDER")

@@ -30,10 +30,33 @@ type Finding struct {
 	Fix      string `json:"fix"` // a command or a statement
 }
 
-// The problems, the most important one first: lost data, then lost commits,
-// then failures under load, then speed, then space.
-var order = []string{"corrupt", "foreign-key-violations", "foreign-key-parent", "known-bug", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
-	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency", NotChecked}
+// Problem is a kind of finding.
+type Problem struct{ Name, About string }
+
+// Problems are all, the most important one first: lost data, then lost commits, then
+// failures under load, then speed, then space. The reference describes them.
+var Problems = []Problem{
+	{"corrupt", "`PRAGMA integrity_check` reports damage, or the file cannot be copied because of it; nothing else is looked at then"},
+	{"foreign-key-violations", "rows refer to rows that are not there"},
+	{"foreign-key-parent", "a foreign key refers to columns that nothing keeps unique, or to no table: changes fail once foreign keys are on"},
+	{"known-bug", "with `--driver`: the driver's SQLite has a fault that loses or damages data; `assay advisories` lists them"},
+	{"disk", "the file lies in memory, on a network file system, or on a mount that ignores syncs"},
+	{"setting", "with `--driver` and `--dsn`: `synchronous` is off, `busy_timeout` is 0, or foreign keys of the schema are not enforced, as read back through the driver on a copy"},
+	{"parameter", "with `--driver` and `--dsn`: a setting that the DSN names, perhaps misspelled, reads back as another value"},
+	{"wal-size", "the log has over 16 MiB, and over four times the size at which a checkpoint begins: 1,000 pages, or with `--dsn` its `wal_autocheckpoint`"},
+	{"journal-mode", "the file is not in WAL mode"},
+	{"scan", "with `--queries`: a query with WHERE or JOIN reads all of a table of 1,000 rows or more, as SQLite plans it without knowing the values of parameters"},
+	{"foreign-key-index", "a table of 1,000 rows or more has a foreign key and no index for it"},
+	{"statistics", "a table of 1,000 rows or more with indexes was never analyzed"},
+	{"stale-statistics", "a table of 1,000 rows or more with indexes has ten times as many rows as when it was analyzed, or a tenth"},
+	{"unused-index", "with `--queries`: none of them uses the index, which is not UNIQUE, nor one that it makes superfluous"},
+	{"duplicate-index", "the index is the beginning of another one"},
+	{"page-size", "under 4,096 bytes"},
+	{"auto-vacuum", "`full`, so that each commit moves pages"},
+	{"free-pages", "over a fifth of the pages, and over 1 MiB, are free"},
+	{"sync-latency", "with `--disk`: under 200 syncs a second, measured with a file in the folder that is removed again"},
+	{NotChecked, "what needs a collation, a function, a tokenizer or a module that only the application has, and queries that SQLite refuses"},
+}
 
 // NotChecked is the problem of what could not be examined: nothing is known to be wrong
 // with it.
@@ -128,9 +151,14 @@ func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 		return nil, err
 	}
 	slices.SortStableFunc(p.found, func(a, b Finding) int {
-		return slices.Index(order, a.Problem) - slices.Index(order, b.Problem)
+		return place(a) - place(b)
 	})
 	return p.found, nil
+}
+
+// place is where a finding stands among others.
+func place(f Finding) int {
+	return slices.IndexFunc(Problems, func(p Problem) bool { return p.Name == f.Problem })
 }
 
 func (p *patient) examine(ctx context.Context) error {

@@ -34,7 +34,7 @@ type Config struct {
 }
 
 // docs is where each rule is explained.
-const docs = "docs/lint.md"
+const docs = "docs/reference.md"
 
 // Analyzer returns the analyzer.
 func Analyzer(config Config) *analysis.Analyzer {

@@ -35,7 +35,7 @@ func writeText(out io.Writer, r Result) error {
 func sarifRules() []format.Rule {
 	var all []format.Rule
 	for _, rule := range Rules() {
-		all = append(all, format.Rule{ID: rule.ID, About: rule.About, Help: "see " + docs + "#" + rule.ID})
+		all = append(all, format.Rule{ID: rule.ID, About: rule.About, Help: rule.Help})
 	}
 	return all
 }
