@@ -308,7 +308,8 @@ func (b *bench) untrue(request, reply any, took time.Duration) error {
 		p := b.prepared[r.Operation]
 		// The CPU time that the system counted is left to a run: one process more
 		// than the worker's own makes it another figure.
-		return reply.(*wire.Measured).Check(wire.Call{Measure: r, Clients: p.Clients, Unit: int64(max(1, p.Operation.Transaction)), Took: took, CPU: -1})
+		return reply.(*wire.Measured).Check(wire.Call{Measure: r, Clients: p.Clients, Unit: int64(max(1, p.Operation.Transaction)), Took: took, CPU: -1,
+			Prepares: len(p.Operation.Steps) > 0 && p.Operation.Steps[0].Call != ""})
 	}
 	if answer, ok := reply.(interface{ Check() error }); ok {
 		return answer.Check()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/kit/wire"
 )
@@ -149,6 +150,27 @@ func TestDocumented(t *testing.T) {
 	for _, c := range checks {
 		if !named[c.name] {
 			t.Errorf("docs/protocol.md has no rule with the check %q behind it", c.name)
+		}
+	}
+}
+
+// An operation of the worker's own prepares each unit within the call, which may take
+// much longer than what it measures: a run allows that, too.
+func TestCallPreparesWithin(t *testing.T) {
+	sql := wire.Prepare{Operation: wire.Operation{Name: "sql", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Rows: 1}}}, Clients: 1}
+	for _, c := range []struct {
+		prepare wire.Prepare
+		can     bool
+	}{{prepareCall("own", 2), true}, {sql, false}} {
+		b := &bench{}
+		if err := b.untrue(c.prepare, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		cpu := int64(50 * time.Millisecond)
+		m := &wire.Measured{Operations: 3, Executed: 3, Nanos: int64(70 * time.Millisecond), Counters: wire.Counters{CPU: cpu}}
+		name := c.prepare.Operation.Name
+		if err := b.untrue(wire.Measure{Operation: name, Operations: 3}, m, 5*time.Second); (err == nil) != c.can {
+			t.Errorf("%s: 70 ms of a call of 5 s: got %v, want that it can be true: %v", name, err, c.can)
 		}
 	}
 }
