@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/doctor"
+	"assay/internal/gate"
 	"assay/internal/lint"
 	"assay/internal/report"
 )
@@ -41,6 +42,10 @@ func TestReference(t *testing.T) {
 	page.WriteString("\n## Findings of assay doctor\n\nIn their order: lost data, lost commits, failures under load, speed, space. Each has its evidence and the command that fixes it.\n\n| finding | where |\n| --- | --- |\n")
 	for _, p := range doctor.Problems {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", p.Name, p.About)
+	}
+	page.WriteString("\n## Kinds of findings of assay gate\n\n| kind | the head fails where |\n| --- | --- |\n")
+	for _, k := range gate.Kinds {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", k.Kind, k.Help)
 	}
 	page.WriteString("\n## Rules of assay lint\n")
 	for _, r := range lint.Rules() {

@@ -36,21 +36,32 @@ const (
 	Open       Kind = "undecided" // no regression: it fails where Rules say so, or nothing could be compared
 )
 
-// Kinds are all kinds, with what each means.
+// Kinds are all kinds, with what each means. The reference has them.
 var Kinds = []struct {
 	Kind  Kind
 	About string
+	Help  string // where the head fails, in Markdown: the end of a sentence
 }{
-	{Slower, "an operation takes longer than allowed"},
-	{QueryPlan, "a query scans more tables or indexes, or makes an index for itself"},
-	{Setting, "a setting that the base applies has no effect"},
-	{Durability, "the effective settings promise less about the data"},
-	{Outcome, "an operation or an experiment fails, is refused or gives a wrong answer"},
-	{Parameter, "a parameter of the DSN that the base applies has no effect"},
-	{Memory, "connections no longer share a database in memory"},
-	{KnownBug, "the head's engine has a known fault that the base's does not have"},
-	{Compile, "the driver's worker does not compile"},
-	{Open, "nothing could be compared, or a comparison is undecided or was not measured"},
+	{Slower, "an operation takes longer than allowed",
+		"the comparison with the base says `slower`, and the ratio is above `--max-slowdown` (2 %)"},
+	{QueryPlan, "a query scans more tables or indexes, or makes an index for itself",
+		"`EXPLAIN QUERY PLAN` scans more tables or indexes from end to end than with the base, scans a table where the base scans an index, or makes an automatic index, unless the measured time is shorter. A scan in an inner loop or a correlated subquery runs once for each row: fewer of these outweigh an automatic index, and an automatic index that gives way to one fails"},
+	{Setting, "a setting that the base applies has no effect",
+		"a setting of the profile that the base applies is read back with another value"},
+	{Durability, "the effective settings promise less about the data",
+		"the effective settings promise less about the data"},
+	{Outcome, "an operation or an experiment fails, is refused or gives a wrong answer",
+		"an operation fails, gives a wrong answer, is refused or takes too long, and does not with the base; or the experiments with a DSN fail twice, and do not with the base"},
+	{Parameter, "a parameter of the DSN that the base applies has no effect",
+		"a way to write a setting in a DSN that the base applies has no effect, of all spellings that `assay facts` tries. For two versions of one SQLite driver only"},
+	{Memory, "connections no longer share a database in memory",
+		"connections shared a database in memory, and no longer do"},
+	{KnownBug, "the head's engine has a known fault that the base's does not have",
+		"the head's engine has a fault of those that `assay advisories` lists, and the base's does not"},
+	{Compile, "the driver's worker does not compile",
+		"the worker does not compile with the head"},
+	{Open, "nothing could be compared, or a comparison is undecided or was not measured",
+		"nothing could be compared (`FAIL, nothing compared`); with `--undecided fail` also each comparison that cannot be decided, and each driver that could not be measured. It is not counted as a regression"},
 }
 
 // Finding is one thing that is wrong with a head.

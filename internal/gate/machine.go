@@ -10,9 +10,6 @@ import (
 	"assay/internal/sys/format"
 )
 
-// docs explains the rules.
-const docs = "docs/gate.md"
-
 // writeMarkdown prints a comment for a pull request.
 func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
@@ -118,7 +115,7 @@ func notMeasured(u *Upgrade) []string {
 func rules() []format.Rule {
 	var all []format.Rule
 	for _, k := range Kinds {
-		all = append(all, format.Rule{ID: string(k.Kind), About: k.About, Help: "see " + docs})
+		all = append(all, format.Rule{ID: string(k.Kind), About: k.About, Help: "The head fails where " + k.Help + "."})
 	}
 	return all
 }

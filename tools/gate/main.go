@@ -1,6 +1,6 @@
 // Command gate simulates jobs of assay gate whose truth is known, with the code
 // that decides in them, and prints how many of them fail. It is for whoever
-// changes that code or doubts it: docs/gate.md has its output.
+// changes that code or doubts it: results/gate.md has its output.
 package main
 
 import (

@@ -3,7 +3,7 @@ package main
 import "testing"
 
 // Few jobs show that the simulation finds what is there and is repeated by its
-// seed; docs/gate.md has the figures of many.
+// seed; results/gate.md has the figures of many.
 func TestSimulation(t *testing.T) {
 	equal, err := scenarios[0].simulate(1, 4, 6)
 	if err != nil || equal.failed > 0 {

@@ -1,6 +1,6 @@
 // Command tune simulates tunings whose truth is known, with the code that searches
 // and decides in assay tune, and prints how often they are right. It is for whoever
-// changes that code or doubts it: docs/statistics.md has its output.
+// changes that code or doubts it: results/tuning.md has its output.
 package main
 
 import (

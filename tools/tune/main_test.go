@@ -85,7 +85,7 @@ func TestSmoothed(t *testing.T) {
 }
 
 // Some tunings show that the search finds what is there, proposes nothing that is
-// not, and is repeated by its seed; docs/statistics.md has the figures of many.
+// not, and is repeated by its seed; results/tuning.md has the figures of many.
 func TestSimulation(t *testing.T) {
 	const tunings, noise = 40, 0.02
 	for _, s := range scenarios {
