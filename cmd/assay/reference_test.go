@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -32,10 +37,17 @@ const csvHeading = `
 | --- | --- |
 `
 
-// The page of commands, flags, metrics and columns is made from the code.
+// jsonHeading is what holds for all objects of the JSON.
+const jsonHeading = `
+## The JSON of a report
+
+"assay report --format json" prints one document with the analysis of a run and every trial. Fields keep their names; later versions may add some. A number that is unknown is null. Times are RFC 3339, those with _ns nanoseconds; ratios are figure / figure of the baseline. A field without a meaning is as named, or as in the CSV.
+`
+
+// The page of commands, flags, metrics, columns and fields is made from the code.
 func TestReference(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Reference\n\nCommands, findings, metrics and the columns of the CSV, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
+	page.WriteString("# Reference\n\nCommands, findings, metrics, the columns of the CSV and the fields of the JSON, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		describeCommand(&page, c, 3)
 	}
@@ -63,6 +75,8 @@ func TestReference(t *testing.T) {
 	for _, c := range report.CSVColumns {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", c.Name, c.About)
 	}
+	page.WriteString(jsonHeading)
+	describeJSON(t, &page)
 	if *update {
 		if err := os.WriteFile(referencePage, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -91,4 +105,67 @@ func describeCommand(page *strings.Builder, c *cobra.Command, level int) {
 	for _, sub := range c.Commands() {
 		describeCommand(page, sub, level+1)
 	}
+}
+
+// describeJSON writes the objects of the JSON with their fields, whose meanings are the
+// comments behind them.
+func describeJSON(t *testing.T, page *strings.Builder) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/report/json.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		object, ok := n.(*ast.TypeSpec)
+		if !ok || !strings.HasPrefix(object.Name.Name, "json") {
+			return true
+		}
+		fields, ok := object.Type.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		objects++
+		fmt.Fprintf(page, "\n### %s\n\n| field | value | meaning |\n| --- | --- | --- |\n", strings.TrimPrefix(object.Name.Name, "json"))
+		for _, f := range fields.Fields.List {
+			meaning := strings.TrimSpace(f.Comment.Text())
+			if f.Tag == nil {
+				fmt.Fprintf(page, "| | %s | its fields, too |\n", jsonValue(f.Type))
+				continue
+			}
+			name, option, _ := strings.Cut(reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("json"), ",")
+			value := jsonValue(f.Type)
+			if option == "string" {
+				value = "text"
+			}
+			fmt.Fprintf(page, "| `%s` | %s | %s |\n", name, value, meaning)
+		}
+		return true
+	})
+	if objects < 15 {
+		t.Errorf("the JSON has %d objects, want 15 or more", objects)
+	}
+}
+
+// jsonValue is what a field of a type has in the JSON.
+func jsonValue(of ast.Expr) string {
+	switch of := of.(type) {
+	case *ast.StarExpr:
+		return jsonValue(of.X) + " or null"
+	case *ast.ArrayType:
+		if of.Len != nil {
+			return "pair"
+		}
+		return "list: " + jsonValue(of.Elt)
+	case *ast.MapType:
+		return "object: " + jsonValue(of.Value)
+	case *ast.Ident:
+		if object, is := strings.CutPrefix(of.Name, "json"); is {
+			return fmt.Sprintf("[%s](#%s)", object, strings.ToLower(object))
+		}
+		return cmp.Or(map[string]string{"bool": "bool", "string": "text"}[of.Name], "number")
+	case *ast.SelectorExpr:
+		return cmp.Or(map[string]string{"Spent": "object: number", "Time": "time"}[of.Sel.Name], "text")
+	}
+	return ""
 }

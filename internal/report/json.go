@@ -12,81 +12,81 @@ import (
 
 // The types of this file are the JSON document. Its field names are a
 // contract; they do not follow renamings in the model. A number that is not
-// known is null.
+// known is null. The reference is generated from the fields and their comments.
 type (
 	jsonReport struct {
 		Run         jsonRun          `json:"run"`
-		Suggestions []jsonSuggestion `json:"suggestions"`
-		Tables      []jsonTable      `json:"tables"`
-		Differences []jsonDifference `json:"differences"`
+		Suggestions []jsonSuggestion `json:"suggestions"` // for each class of durability
+		Tables      []jsonTable      `json:"tables"`      // what is compared with each other
+		Differences []jsonDifference `json:"differences"` // in what the targets differ
 	}
 	jsonRun struct {
 		ID        string              `json:"id"`
 		Plan      string              `json:"plan"`
 		PlanText  string              `json:"plan_text"`
-		Seed      uint64              `json:"seed,string"` // beyond what a JavaScript number holds
+		Seed      uint64              `json:"seed,string"` // it can exceed what a JavaScript number holds
 		Started   time.Time           `json:"started"`
-		Finished  *time.Time          `json:"finished"`
-		Status    assay.Status        `json:"status"`
-		Version   string              `json:"assay_version"`
-		Reference string              `json:"reference"`
-		Drivers   []string            `json:"drivers,omitempty"`
-		Only      map[string][]string `json:"only,omitempty"`
-		BudgetNS  int64               `json:"budget_ns"`
-		Precision float64             `json:"precision"`
-		Exact     bool                `json:"exact,omitempty"`
-		LeastNS   int64               `json:"least_ns"`
-		SpentNS   assay.Spent         `json:"spent_ns,omitempty"`
-		Host      map[string]string   `json:"host"`
+		Finished  *time.Time          `json:"finished"`           // null for a run that is not
+		Status    assay.Status        `json:"status"`             // `running`, `interrupted` or `finished`
+		Version   string              `json:"assay_version"`      // of assay that measured it
+		Reference string              `json:"reference"`          // the baseline, as DRIVER or DRIVER/PROFILE
+		Drivers   []string            `json:"drivers,omitempty"`  // `--drivers`, where given
+		Only      map[string][]string `json:"only,omitempty"`     // `--only`, where given
+		BudgetNS  int64               `json:"budget_ns"`          // 0: none
+		Precision float64             `json:"precision"`          // target half-width of the confidence intervals, as a fraction
+		Exact     bool                `json:"exact,omitempty"`    // true with `--precision`: large differences were to become as narrow, too
+		LeastNS   int64               `json:"least_ns"`           // estimated time of the minimum of launches of all cells
+		SpentNS   assay.Spent         `json:"spent_ns,omitempty"` // wall time by stage
+		Host      map[string]string   `json:"host"`               // facts of the machine
 		Targets   []jsonTarget        `json:"targets"`
-		Repeat    string              `json:"repeat"`
+		Repeat    string              `json:"repeat"` // the command that measures the same again
 	}
 	jsonTarget struct {
 		Driver         string            `json:"driver"`
 		DriverVersion  string            `json:"driver_version"`
 		Engine         string            `json:"engine"`
 		EngineVersion  string            `json:"engine_version"`
-		Build          string            `json:"build"`
-		Facts          map[string]string `json:"facts"`
-		CompileOptions []string          `json:"compile_options"`
-		Options        []string          `json:"options"`
-		Layouts        int               `json:"layouts"`
+		Build          string            `json:"build"`           // digest of all that went into the worker program
+		Facts          map[string]string `json:"facts"`           // as the worker reports them
+		CompileOptions []string          `json:"compile_options"` // as the engine reports them
+		Options        []string          `json:"options"`         // compile options that were requested
+		Layouts        int               `json:"layouts"`         // link layouts of the program, which launches take in turn
 	}
 	jsonSuggestion struct {
-		Durability  assay.Durability `json:"durability"`
-		Text        string           `json:"text"`
-		Connections []jsonConnection `json:"connections"`
+		Durability  assay.Durability `json:"durability"`  // the class; empty for operations that change no data
+		Text        string           `json:"text"`        // the report's sentence
+		Connections []jsonConnection `json:"connections"` // how to open the suggested targets
 	}
 	jsonConnection struct {
-		Name     string        `json:"name"`
-		DSN      string        `json:"dsn"`
-		Each     []string      `json:"each"`
+		Name     string        `json:"name"` // driver and profile
+		DSN      string        `json:"dsn"`  // what the driver gets
+		Each     []string      `json:"each"` // SQL of every new connection
 		Settings []jsonSetting `json:"settings"`
 	}
 	jsonSetting struct {
 		Name       string `json:"name"`
-		Connection string `json:"connection,omitempty"`
-		Requested  string `json:"requested"`
-		Issued     string `json:"issued"`
-		Effective  string `json:"effective"`
-		Applied    bool   `json:"applied"`
+		Connection string `json:"connection,omitempty"` // one, or those that read alike; `trace`: seen in a trace of system calls
+		Requested  string `json:"requested"`            // by the profile
+		Issued     string `json:"issued"`               // what the worker sent
+		Effective  string `json:"effective"`            // what was read back
+		Applied    bool   `json:"applied"`              // whether it is effective as requested
 	}
 	jsonTable struct {
-		Title           string               `json:"title"`
-		Primary         string               `json:"primary"`
-		Changes         bool                 `json:"changes"`
-		Margin          float64              `json:"margin"`
-		Noise           float64              `json:"noise"`
-		LaunchNS        int64                `json:"launch_ns"`
-		Recommendations []jsonRecommendation `json:"recommendations"`
-		Rows            []jsonRow            `json:"rows"`
-		Twins           []jsonRow            `json:"twins"`
-		Factors         []jsonRow            `json:"factors"`
-		Differences     []jsonDifference     `json:"differences"`
+		Title           string               `json:"title"`           // operation with its coordinates
+		Primary         string               `json:"primary"`         // the metric that rows are compared by
+		Changes         bool                 `json:"changes"`         // whether the operation changes data
+		Margin          float64              `json:"margin"`          // the fraction that counts as equivalent
+		Noise           float64              `json:"noise"`           // the fraction by which the A/A test differs
+		LaunchNS        int64                `json:"launch_ns"`       // mean wall time of one launch of all rows
+		Recommendations []jsonRecommendation `json:"recommendations"` // for each class of durability
+		Rows            []jsonRow            `json:"rows"`            // the cells
+		Twins           []jsonRow            `json:"twins"`           // the rows of the A/A test
+		Factors         []jsonRow            `json:"factors"`         // the rows of the ablation
+		Differences     []jsonDifference     `json:"differences"`     // in what the rows differ
 	}
 	jsonRecommendation struct {
-		Durability assay.Durability `json:"durability"`
-		Text       string           `json:"text"`
+		Durability assay.Durability `json:"durability"` // the class
+		Text       string           `json:"text"`       // the report's sentence
 	}
 	jsonRow struct {
 		Plan          string            `json:"plan"`
@@ -97,7 +97,7 @@ type (
 		DriverVersion string            `json:"driver_version"`
 		Build         string            `json:"build"`
 		Profile       string            `json:"profile"`
-		Without       string            `json:"without,omitempty"`
+		Without       string            `json:"without,omitempty"` // the setting that the ablation left out
 		Clients       int               `json:"clients"`
 		Pool          int               `json:"pool"`
 		Idle          int               `json:"idle"`
@@ -105,67 +105,67 @@ type (
 		Transaction   string            `json:"transaction"`
 		Rate          float64           `json:"rate"`
 		Params        map[string]string `json:"params"`
-		AsPublished   bool              `json:"as_published"`
-		Outcome       assay.Outcome     `json:"outcome"`
-		Reason        string            `json:"reason"`
+		AsPublished   bool              `json:"as_published"` // whether the profile is a condition as published
+		Outcome       assay.Outcome     `json:"outcome"`      // how the cell ended
+		Reason        string            `json:"reason"`       // why
 		Durability    assay.Durability  `json:"durability"`
 		Reference     string            `json:"reference"`
-		Rank          int               `json:"rank"` // 0: not ranked
+		Rank          int               `json:"rank"` // in its class of durability; 0: not ranked
 		Options       string            `json:"options"`
-		IsFloor       bool              `json:"is_floor"`
-		Floor         *jsonInterval     `json:"floor"`
+		IsFloor       bool              `json:"is_floor"` // whether it is the floor
+		Floor         *jsonInterval     `json:"floor"`    // its ratio to the floor
 		Figures       []jsonFigure      `json:"figures"`
 		Warnings      []jsonWarning     `json:"warnings"`
-		DSN           string            `json:"dsn"`
-		Each          []string          `json:"each"`
+		DSN           string            `json:"dsn"`  // what the driver got
+		Each          []string          `json:"each"` // SQL of every new connection
 		Settings      []jsonSetting     `json:"settings"`
-		QueryPlan     string            `json:"query_plan"`
-		Trials        []jsonTrial       `json:"trials"`
+		QueryPlan     string            `json:"query_plan"` // as the engine prints it
+		Trials        []jsonTrial       `json:"trials"`     // one per launch
 	}
 	jsonFigure struct {
 		Metric string `json:"metric"`
 		Unit   string `json:"unit"`
 		jsonInterval
-		Ratio        *jsonInterval `json:"ratio"`
-		Verdict      stat.Verdict  `json:"verdict"`
-		Reason       string        `json:"reason"`
-		MoreLaunches int           `json:"more_launches"`
+		Ratio        *jsonInterval `json:"ratio"`         // to the baseline
+		Verdict      stat.Verdict  `json:"verdict"`       // of the metric that rows are compared by
+		Reason       string        `json:"reason"`        // why it is undecided
+		MoreLaunches int           `json:"more_launches"` // that are likely to decide; 0: decided, or unknown
 	}
 	jsonInterval struct {
-		N      int      `json:"n"`
-		Center *float64 `json:"center"`
-		Low    *float64 `json:"low"`
-		High   *float64 `json:"high"`
+		N      int      `json:"n"`      // launches
+		Center *float64 `json:"center"` // their mean
+		Low    *float64 `json:"low"`    // of its 95 % confidence interval
+		High   *float64 `json:"high"`   // likewise
 	}
 	jsonWarning struct {
 		Code     string `json:"code"`
 		Evidence string `json:"evidence"`
 		Advice   string `json:"advice"`
-		Launches int    `json:"launches"` // 0: about all launches together
-		Of       int    `json:"of"`
+		Launches int    `json:"launches"` // that had it; 0: about all launches together
+		Of       int    `json:"of"`       // all launches that could
 	}
 	jsonTrial struct {
 		Launch       int                 `json:"launch"`
-		Mode         assay.Mode          `json:"mode"`
-		Outcome      assay.Outcome       `json:"outcome"`
-		Reason       string              `json:"reason"`
-		Figures      map[string]*float64 `json:"figures"`
-		Samples      [][2]int64          `json:"samples"` // operations, nanoseconds
-		Digest       string              `json:"digest"`
+		Mode         assay.Mode          `json:"mode"`    // `windows` or `blocks`
+		Outcome      assay.Outcome       `json:"outcome"` // how it ended
+		Reason       string              `json:"reason"`  // why
+		Figures      map[string]*float64 `json:"figures"` // by metric
+		Samples      [][2]int64          `json:"samples"` // operations and nanoseconds of each window or block
+		Digest       string              `json:"digest"`  // of the verified answers
 		Started      time.Time           `json:"started"`
-		TookNS       int64               `json:"took_ns"`
-		Steal        *float64            `json:"steal"`
-		Foreign      *float64            `json:"foreign"`
-		Disqualified bool                `json:"disqualified"`
+		TookNS       int64               `json:"took_ns"`      // wall time of all that was done for it
+		Steal        *float64            `json:"steal"`        // fraction of the machine that the hypervisor took
+		Foreign      *float64            `json:"foreign"`      // fraction that other programs took
+		Disqualified bool                `json:"disqualified"` // whether the launch was disturbed
 	}
 	jsonDifference struct {
-		Of     string        `json:"of"`
-		Name   string        `json:"name"`
+		Of     string        `json:"of"`   // `engine`, `compile option`, or `profile NAME`
+		Name   string        `json:"name"` // the fact, option or setting
 		Values []jsonHolders `json:"values"`
 	}
 	jsonHolders struct {
-		Value   string   `json:"value"`
-		Drivers []string `json:"drivers"`
+		Value   string   `json:"value"`   // also `not set`, `not reported`
+		Drivers []string `json:"drivers"` // that have it
 	}
 )
 
