@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"assay/internal/analysis"
-	"assay/internal/lab"
 	"assay/internal/doc"
+	"assay/internal/lab"
 	"assay/internal/report"
 )
 
