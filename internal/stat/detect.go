@@ -28,7 +28,7 @@ func Drift(figures []float64) (total, p float64, found bool) {
 		return 1, 1, false
 	}
 	score := 0
-	var slopes []float64
+	slopes := make([]float64, 0, len(logs)*(len(logs)-1)/2)
 	for i, x := range logs {
 		for j := i + 1; j < len(logs); j++ {
 			score += cmp.Compare(logs[j], x)
@@ -176,6 +176,39 @@ func median(values []float64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	values = slices.Clone(values)
+	high := smallest(values, n/2)
+	if n%2 == 1 {
+		return high
+	}
+	return (slices.Max(values[:n/2]) + high) / 2
+}
+
+// smallest returns the value that would be at position k if the values were sorted, and
+// brings it there, what is not larger before it (Hoare 1961).
+func smallest(values []float64, k int) float64 {
+	for low, high := 0, len(values)-1; low < high; {
+		pivot, i, j := values[(low+high)/2], low, high
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			high = j
+		case k >= i:
+			low = i
+		default:
+			return values[k]
+		}
+	}
+	return values[k]
 }
