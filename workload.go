@@ -30,11 +30,14 @@ func (d Dataset) Rows() (n int) {
 	return n
 }
 
-// Table is a table of generated rows.
+// Table is a table with its rows: those of a SELECT or, with Columns, generated ones.
 type Table struct {
 	Name    string
 	Rows    int
 	Columns []Column
+	// Select is SQL with seeded functions, in the order of the table's columns. Without
+	// FROM it is evaluated for each of Rows.
+	Select string `json:",omitempty"`
 }
 
 // Column is a column of generated values.
@@ -58,7 +61,13 @@ const (
 	Const   ValueKind = "const"   // always Value
 	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
 	From    ValueKind = "from"    // arguments only: what a row of Table that was drawn has in Column
-	Key     ValueKind = "key"     // of a key-value store: Format, filled in by a whole number that Draw says
+	Key     ValueKind = "key"     // of a key-value store: Query, in which :i is a whole number that Draw says, plus 1
+	// Expression is what Query, a SELECT without FROM, has in its column Of for the number
+	// From + Step*position; its :i is that number, plus 1. Row is what a row of the answer
+	// to Query has there, which Draw chooses: Uniform, Zipf or InOrder.
+	Expression ValueKind = "expression"
+	Row        ValueKind = "row"
+	InOrder    ValueKind = "in-order" // for Draw: one row after the other, then from the first one on again
 	// Scrambled is for Draw: YCSB's "zipfian", which draws from 10^10 ranks whatever
 	// the range is, and folds them to [From, To] by a hash.
 	Scrambled ValueKind = "scrambled"
@@ -75,7 +84,6 @@ type Values struct {
 	Theta     float64 // zipf; 0 < Theta < 1, YCSB's 0.99 by default
 	Low, High float64 // real
 	Length    int     // text, blob
-	Compress  float64 // blob: share of the bytes, at the end, that are zero; 0 to 1
 	Value     any     // const: int64, float64, string, bool or nil
 
 	// Derive: the value v of column or argument Of (counted from 0) gives
@@ -86,11 +94,8 @@ type Values struct {
 	Mul, Add, Mod int64
 	Format        string
 
-	// Key: {{hex i}}, {{hex16 i}}, {{hex random}}, {{hex16 random}} and {{hex16
-	// clock}} in Format are replaced by the number i, by a number that follows
-	// from i, or by a clock's nanoseconds, in hexadecimal. Draw is how i is
-	// drawn: Seq (From, From+1, ..., after To from From on again), Uniform, Zipf
-	// or Latest.
+	// Draw is how the number of a Key is drawn: Seq (From, From+1, ..., after To from From
+	// on again), Uniform, Zipf, Scrambled or Latest.
 	Draw ValueKind
 
 	// From: a row of Table, or of the answer to Query where there is one, without

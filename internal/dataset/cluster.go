@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,12 +13,13 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 	"assay/kit/postgres"
 )
 
 // scriptVersion is part of a cluster's name: it changes whenever Script writes
 // something else for the same specification.
-const scriptVersion = 2
+const scriptVersion = 3
 
 // copyRows is how many rows one COPY has: a time limit is of each.
 const copyRows = 10_000
@@ -37,14 +39,19 @@ var ErrFile = errors.New("the data are an SQLite file of your own: for PostgreSQ
 // which SQLite got them. When they are there, the tables are vacuumed, so that
 // nothing is left to be done in the background, and analyzed. limit is that of one
 // statement of the schema, or that loads rows; 0: none.
-func (d *Data) Script(ctx context.Context, w io.Writer, limit time.Duration) error {
+func (d *Data) Script(ctx context.Context, w io.Writer, limit time.Duration) (err error) {
 	if d.Spec.File != "" {
 		return ErrFile
 	}
+	conn, done, err := connect(ctx, d.drawn, closedFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	out := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintf(out, "SET statement_timeout = '%dus';\nBEGIN;\n%s;\n", limit.Microseconds(), strings.TrimRight(postgres.Schema(d.Spec.Schema), "; \t\r\n"))
 	for _, table := range d.Spec.Tables {
-		if err := d.copyTable(ctx, out, table); err != nil {
+		if err := d.copyTable(ctx, out, conn, table); err != nil {
 			return fmt.Errorf("table %s: %w", table.Name, err)
 		}
 	}
@@ -53,28 +60,30 @@ func (d *Data) Script(ctx context.Context, w io.Writer, limit time.Duration) err
 }
 
 // copyTable writes COPY with the rows of a table, in its text format.
-func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, table assay.Table) error {
-	g, err := tableGenerator(d.Spec.Seed, table)
+func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, conn *sql.Conn, table assay.Table) error {
+	names, err := columnsOf(ctx, conn, table.Name)
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(table.Columns))
-	for i, c := range table.Columns {
-		names[i] = c.Name
+	quoted, plain := make([]string, len(names)), make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = sqltext.Quote(name)
+		plain[i] = "+" + quoted[i] // as it is stored: the driver makes times of dates
+	}
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(plain, ", "), sqltext.Quote(table.Name)))
+	if err != nil {
+		return err
 	}
 	begin := fmt.Sprintf("COPY %s (%s) FROM STDIN;\n", table.Name, strings.Join(names, ", "))
-	row := make([]any, len(table.Columns))
-	for i := range table.Rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	i := 0
+	err = Visit(rows, func(row []any) error {
 		if i%copyRows == 0 {
 			if i > 0 {
 				_, _ = out.WriteString(endOfCopy) // Flush tells of errors
 			}
 			_, _ = out.WriteString(begin)
 		}
-		g.row(i, row)
+		i++
 		for j, value := range row {
 			if j > 0 {
 				_ = out.WriteByte('\t') // Flush tells of errors
@@ -83,12 +92,25 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, table assay.Tab
 				return err
 			}
 		}
-		_ = out.WriteByte('\n')
-	}
-	if table.Rows > 0 {
+		return out.WriteByte('\n')
+	})
+	if err == nil && i > 0 {
 		_, err = out.WriteString(endOfCopy)
 	}
 	return err
+}
+
+// columnsOf are the columns of a table that values are given to.
+func columnsOf(ctx context.Context, conn *sql.Conn, table string) (names []string, err error) {
+	rows, err := conn.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, err
+	}
+	err = Visit(rows, func(row []any) error {
+		names = append(names, fmt.Sprint(row[0]))
+		return nil
+	})
+	return names, err
 }
 
 const endOfCopy = "\\.\n"

@@ -33,13 +33,11 @@
 //	real     Low + fraction(x1) * (High-Low)
 //	text     character j: 'a' + (26 * (bits 16(j mod 4) .. 16(j mod 4)+15 of
 //	         word x(1+j/4))) >> 16
-//	blob     the words x1, x2, ..., little-endian, cut to Length; the last
-//	         Compress*Length bytes, rounded, are zero
-//	key      Format, with the number i that Draw gives: seq From + row mod
-//	         (To-From+1); uniform, zipf as above; latest To + g - rank, where g
-//	         is how many keys the mix has added before. {{hex i}} is i in
-//	         hexadecimal, {{hex16 i}} with 16 digits; random is x1 of the stream
-//	         "key", column 0, row i; clock is 10^18 + 2000*i + i mod 1000
+//	blob     the words x1, x2, ..., little-endian, cut to Length
+//	key      SQL with the number i that Draw gives, plus 1, for :i: seq From + row
+//	         mod (To-From+1); uniform, zipf as above; latest To + g - rank, where g
+//	         is how many keys the mix has added before
+//	expression, row: what SQL gives, run with package seeded's functions
 //	same     what the argument Of has
 //	bool     the highest bit of x1
 //	from     what the row number high(x1 * n) has, counted from 0 in the order
@@ -74,7 +72,7 @@ import (
 
 // formatVersion is part of every key of the cache: it changes whenever other
 // values would be drawn or other files written for the same specification.
-const formatVersion = 1
+const formatVersion = 2
 
 const (
 	dataName   = "data.db"

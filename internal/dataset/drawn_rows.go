@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 	"assay/internal/plan/sqltext"
 	"assay/kit/column"
 )
@@ -30,34 +31,49 @@ type existing struct {
 type pick struct{ ordinal, position, of int }
 
 // arguments returns a generator of an operation's arguments for the positions
-// below length.
+// below length, which close ends.
 func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g *generator, err error) {
 	g, err = argumentGenerator(d.Spec.Seed, op)
 	if err != nil {
 		return nil, err
 	}
 	tables := g.existing()
-	if len(tables) == 0 && !slices.ContainsFunc(g.columns, drawn.continues) {
+	if len(tables) == 0 && len(g.groups) == 0 && !slices.ContainsFunc(g.columns, drawn.continues) {
 		return g, nil
 	}
-	conn, done, err := connect(ctx, d.drawn, closedFile)
+	dsn, err := uri(d.drawn, closedFile)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	if err := g.continueColumns(ctx, conn); err != nil {
-		return nil, err
+	if g.session, g.done, err = seeded.Connect(ctx, dsn, d.Spec.Seed); err != nil {
+		return nil, fmt.Errorf("open %s: %w", d.drawn, err)
 	}
-	for _, table := range tables {
-		err := table.count(ctx, conn)
-		if err == nil {
-			err = table.fill(ctx, conn, g, length)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("draw from table %q: %w", table.table, err)
-		}
+	if err := g.draw(ctx, tables, length); err != nil {
+		return nil, errors.Join(err, g.close())
 	}
 	return g, nil
+}
+
+// draw draws what does not depend on the order of the positions.
+func (g *generator) draw(ctx context.Context, tables []*existing, length int) error {
+	if err := g.continueColumns(ctx, g.session.Conn); err != nil {
+		return err
+	}
+	for _, table := range tables {
+		err := table.count(ctx, g.session.Conn)
+		if err == nil {
+			err = table.fill(ctx, g.session.Conn, g, length)
+		}
+		if err != nil {
+			return fmt.Errorf("draw from table %q: %w", table.table, err)
+		}
+	}
+	for _, group := range g.groups {
+		if err := group.prepare(ctx, g, length); err != nil {
+			return fmt.Errorf("%w; the SQL is:\n%s", err, group.query)
+		}
+	}
+	return nil
 }
 
 // continues reports whether values continue a column of the data.
@@ -154,10 +170,17 @@ func (e *existing) fill(ctx context.Context, conn *sql.Conn, g *generator, lengt
 	if err != nil {
 		return err
 	}
+	return readPicks(rows, picks, func(p pick, row []any) { e.take(g, p, row) })
+}
+
+// readPicks reads the rows of an answer up to the last that was drawn. picks come in any
+// order.
+func readPicks(rows *sql.Rows, picks []pick, take func(p pick, row []any)) error {
+	slices.SortFunc(picks, func(a, b pick) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	ordinal := 0
-	err = Visit(rows, func(row []any) error {
+	err := Visit(rows, func(row []any) error {
 		for len(picks) > 0 && picks[0].ordinal == ordinal {
-			e.take(g, picks[0], row)
+			take(picks[0], row)
 			picks = picks[1:]
 		}
 		ordinal++
@@ -175,8 +198,7 @@ func (e *existing) fill(ctx context.Context, conn *sql.Conn, g *generator, lengt
 // errEnough ends the reading of a table.
 var errEnough = errors.New("enough rows")
 
-// picks draws rows for all positions and prepares the columns for them. They
-// come in the order of the table.
+// picks draws rows for all positions and prepares the columns for them.
 func (e *existing) picks(g *generator, length int) []pick {
 	var picks []pick
 	drawn := map[int]bool{}
@@ -186,39 +208,47 @@ func (e *existing) picks(g *generator, length int) []pick {
 			continue
 		}
 		c.picked = make([]any, length)
-		c.pickedType = e.types[slices.Index(e.columns, c.Column)]
+		c.found = e.types[slices.Index(e.columns, c.Column)]
 		if drawn[c.Of] {
 			continue
 		}
 		drawn[c.Of] = true
-		choose := c.rows(uint64(e.rows), streamKey(g.seed, g.stream+"/"+e.table, c.Of))
+		choose := c.rows(uint64(e.rows), seeded.Key(g.seed, g.stream+"/"+e.table, c.Of))
 		for position := range length {
 			picks = append(picks, pick{int(choose(position)), position, c.Of})
 		}
 	}
-	slices.SortFunc(picks, func(a, b pick) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	return picks
 }
 
 // rows returns which of n rows is drawn at a position.
 func (d *drawn) rows(n, key uint64) func(position int) uint64 {
-	word := func(position int) uint64 { return wordsOf(key, position).at(1) }
+	turn := func(position int) uint64 { return uint64(position)*uint64(max(1, d.Step)) + uint64(d.From) }
+	word := func(position int) uint64 { return seeded.WordsOf(key, int(turn(position))).At(1) }
 	switch d.Draw {
+	case assay.InOrder:
+		return func(position int) uint64 { return turn(position) % n }
 	case assay.Once:
-		step := scatteringStep(n)
-		return func(position int) uint64 {
-			turn := uint64(position)*uint64(max(1, d.Step)) + uint64(d.From)
-			high, low := bits.Mul64(turn%n, step)
-			return bits.Rem64(high, low, n)
-		}
+		scattered := scatteredOver(n)
+		return func(position int) uint64 { return scattered(turn(position) % n) }
 	case assay.Zipf, assay.Latest:
 		z := newZipf(n, zetaSum(n, d.Theta), d.Theta)
 		if d.Draw == assay.Latest {
-			return func(position int) uint64 { return n - 1 - z.rank(fraction(word(position))) }
+			return func(position int) uint64 { return n - 1 - z.rank(seeded.Fraction(word(position))) }
 		}
-		return func(position int) uint64 { return scatter(z.rank(fraction(word(position))), n) }
+		scattered := scatteredOver(n)
+		return func(position int) uint64 { return scattered((z.rank(seeded.Fraction(word(position))) + 1) % n) }
 	}
-	return func(position int) uint64 { return below(word(position), n) }
+	return func(position int) uint64 { return seeded.Below(word(position), n) }
+}
+
+// scatteredOver takes each number below n to another one.
+func scatteredOver(n uint64) func(i uint64) uint64 {
+	step := scatteringStep(n)
+	return func(i uint64) uint64 {
+		high, low := bits.Mul64(i, step)
+		return bits.Rem64(high, low, n)
+	}
 }
 
 // scatteringStep is a step with which a walk around n rows meets each of them
@@ -248,7 +278,7 @@ func (e *existing) take(g *generator, p pick, row []any) {
 			continue
 		}
 		value := row[slices.Index(e.columns, c.Column)]
-		if whole, ok := value.(int64); ok && c.pickedType == column.Real {
+		if whole, ok := value.(int64); ok && c.found == column.Real {
 			value = float64(whole)
 		}
 		c.picked[p.position] = value

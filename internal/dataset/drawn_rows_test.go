@@ -189,7 +189,7 @@ func TestFromOnceRepeated(t *testing.T) {
 func TestFromSkewed(t *testing.T) {
 	d := prepare(t, assay.Dataset{Workload: "skewed", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
 		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
-	for draw, want := range map[assay.ValueKind]string{assay.Latest: "1000", assay.Zipf: fmt.Sprint(1 + scatter(0, 1000))} {
+	for draw, want := range map[assay.ValueKind]string{assay.Latest: "1000", assay.Zipf: fmt.Sprint(1 + scatteredOver(1000)(1))} {
 		counts := tally(values(t, makeTrace(t, d, selecting("op", drawing("n.i", draw, 0.99)), 10_000).Path))
 		// With a theta of 0.99, the first of 1000 has 1/zeta = 12.9 %.
 		if n := counts[want]; n < 1100 || n > 1500 {

@@ -2,55 +2,25 @@ package dataset
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/bits"
 	"slices"
 	"strconv"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 	"assay/kit/column"
 )
-
-const golden = 0x9e3779b97f4a7c15
-
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-func streamKey(seed uint64, stream string, column int) uint64 {
-	hash := fnv.New64a()
-	hash.Write([]byte(stream))
-	return mix(mix(mix(seed+golden)^hash.Sum64()) + golden*uint64(column+1))
-}
-
-// words are the random words of one value; word i is words.at(i).
-type words uint64
-
-func wordsOf(key uint64, row int) words { return words(mix(key + golden*uint64(row+1))) }
-
-func (w words) at(i int) uint64 { return mix(uint64(w) + golden*uint64(i+1)) }
-
-// below returns a number of [0, n); n = 0 stands for 2^64.
-func below(x, n uint64) uint64 {
-	if n == 0 {
-		return x
-	}
-	high, _ := bits.Mul64(x, n)
-	return high
-}
-
-func fraction(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
 // generator draws the rows of a table or of an operation's arguments.
 type generator struct {
 	seed    uint64
 	stream  string
 	columns []drawn
+	groups  []*group
+	session *seeded.Session // of the data that groups and rows are drawn from; nil: of none
+	done    func() error    // closes the session
 }
 
 // drawn is one column with what is computed once.
@@ -58,14 +28,14 @@ type drawn struct {
 	assay.Values
 	key  uint64
 	zipf *zipf
-	text *keyText
 	form numberForm // of whole numbers with a format
 	// grown is, for each row, by how much the range of latest has grown; nil:
 	// by nothing.
 	grown []int64
-	// Of from, what was drawn for each row.
-	picked     []any
-	pickedType column.Type
+	// Of from and row, what was drawn for each row.
+	picked []any
+	asked  any         // of an expression and a key, what its group has for the row
+	found  column.Type // of what SQL gives
 }
 
 // newGenerator checks how the columns are to be drawn; labels name them in
@@ -76,57 +46,60 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 		if err := checkValues(v, values[:i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", labels[i], err)
 		}
-		g.columns[i] = drawn{Values: v, key: streamKey(seed, stream, i)}
+		g.columns[i] = drawn{Values: v, key: seeded.Key(seed, stream, i)}
 		switch items := uint64(v.To-v.From) + 1; {
 		case v.Draw == assay.Scrambled:
 			g.columns[i].zipf = scrambled
-		case v.Kind == assay.From: // of rows that are counted later
+		case v.Kind == assay.From || v.Kind == assay.Row: // of rows that are counted later
 		case v.Kind == assay.Zipf || v.Draw == assay.Zipf || v.Draw == assay.Latest:
 			g.columns[i].zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
 		}
-		if v.Kind == assay.Key {
-			g.columns[i].text = newKeyText(seed, v.Format)
-		} else {
-			g.columns[i].form = newNumberForm(v.Format)
-		}
+		g.columns[i].form = newNumberForm(v.Format)
 	}
 	return g, nil
 }
 
-// row draws a row into a slice of as many values as there are columns.
-func (g *generator) row(row int, into []any) {
+// row draws a row into a slice of as many values as there are columns. What SQL gives
+// comes in the order that open was told.
+func (g *generator) row(row int, into []any) error {
+	for _, group := range g.groups {
+		if err := group.next(g); err != nil {
+			return err
+		}
+	}
 	for i := range g.columns {
 		into[i] = g.columns[i].draw(row, into[:i])
 	}
+	return nil
 }
 
 func (d *drawn) draw(row int, left []any) any {
-	w := wordsOf(d.key, row)
-	if d.Null > 0 && fraction(w.at(0)) < d.Null {
+	w := seeded.WordsOf(d.key, row)
+	if d.Null > 0 && seeded.Fraction(w.At(0)) < d.Null {
 		return nil
 	}
 	switch d.Kind {
 	case assay.Seq:
 		return d.form.of(d.From + int64(row)*cmp.Or(d.Step, 1))
 	case assay.Uniform:
-		return d.form.of(d.From + int64(below(w.at(1), uint64(d.To-d.From)+1)))
+		return d.form.of(d.From + int64(seeded.Below(w.At(1), uint64(d.To-d.From)+1)))
 	case assay.Zipf:
-		return d.form.of(d.From + int64(scatter(d.zipf.rank(fraction(w.at(1))), d.zipf.items)))
+		return d.form.of(d.From + int64(scatter(d.zipf.rank(seeded.Fraction(w.At(1))), d.zipf.items)))
 	case assay.Real:
-		return drawReal(fraction(w.at(1)), d.Low, d.High)
+		return drawReal(seeded.Fraction(w.At(1)), d.Low, d.High)
 	case assay.Text:
-		return drawText(w, d.Length)
+		return seeded.Text(w, d.Length)
 	case assay.Blob:
-		return drawBlob(w, d.Length, d.Compress)
-	case assay.Key:
-		return d.text.of(d.index(w, row))
+		return seeded.Blob(w, d.Length)
+	case assay.Key, assay.Expression:
+		return d.asked
 	case assay.Same:
 		return left[d.Of]
 	case assay.Bool:
-		return w.at(1)>>63 != 0
+		return w.At(1)>>63 != 0
 	case assay.Derive:
 		return d.derive(left[d.Of])
-	case assay.From:
+	case assay.From, assay.Row:
 		return d.picked[row]
 	}
 	return d.Value // const; checkValues let no other kind pass
@@ -140,28 +113,6 @@ func drawReal(u, low, high float64) float64 {
 		return math.Nextafter(high, low)
 	}
 	return v
-}
-
-func drawText(w words, length int) string {
-	text := make([]byte, length)
-	var word uint64
-	for j := range text {
-		if j%4 == 0 {
-			word = w.at(1 + j/4)
-		}
-		text[j] = 'a' + byte((word&0xffff)*26>>16)
-		word >>= 16
-	}
-	return string(text)
-}
-
-func drawBlob(w words, length int, compress float64) []byte {
-	blob := make([]byte, 0, length+7)
-	for i := 1; len(blob) < length; i++ {
-		blob = binary.LittleEndian.AppendUint64(blob, w.at(i))
-	}
-	clear(blob[length-int(math.Round(compress*float64(length))) : length])
-	return blob[:length]
 }
 
 func (d *drawn) derive(of any) any {
@@ -190,8 +141,8 @@ func (g *generator) types() []column.Type {
 	types := make([]column.Type, len(g.columns))
 	for i, c := range g.columns {
 		types[i] = columnType(c.Values)
-		if c.Kind == assay.From {
-			types[i] = c.pickedType
+		if c.Kind == assay.From || c.Kind == assay.Row || c.Kind == assay.Expression {
+			types[i] = c.found
 		}
 	}
 	return types
@@ -250,6 +201,9 @@ func check(ds assay.Dataset) error {
 		if table.Rows < 0 {
 			return fmt.Errorf("table %q: %d rows", table.Name, table.Rows)
 		}
+		if table.Select != "" {
+			continue
+		}
 		if table.Rows > 0 && len(table.Columns) == 0 {
 			return fmt.Errorf("table %q: no columns to fill", table.Name)
 		}
@@ -268,8 +222,8 @@ func tableGenerator(seed uint64, table assay.Table) (*generator, error) {
 		if slices.Contains(labels, label) {
 			return nil, fmt.Errorf("table %q: two of %s", table.Name, label)
 		}
-		if c.Values.Kind == assay.From {
-			return nil, fmt.Errorf("table %q, %s: only arguments are drawn from a table", table.Name, label)
+		if kind := c.Values.Kind; kind == assay.From || kind == assay.Row || kind == assay.Expression || kind == assay.Key {
+			return nil, fmt.Errorf("table %q, %s: only arguments are drawn from data", table.Name, label)
 		}
 		labels = append(labels, label)
 		values = append(values, c.Values)

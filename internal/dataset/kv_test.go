@@ -18,54 +18,55 @@ import (
 	"assay/kit/wire"
 )
 
+// keySQL is the SELECT of a key.
+func keySQL(key string) string { return "SELECT CAST((" + key + ") AS BLOB)" }
+
 // records is a dataset of a store.
 func records(n int, key string) assay.Dataset {
-	return assay.Dataset{Workload: "kv", Schema: kv.Schema, Seed: 7, Tables: []assay.Table{{Name: kv.Table, Rows: n, Columns: []assay.Column{
-		{Name: "key", Values: assay.Values{Kind: assay.Key, Format: key, Draw: assay.Seq, To: int64(n) - 1}},
-		{Name: "value", Values: assay.Values{Kind: assay.Blob, Length: 10, Compress: 0.5}},
-	}}}}
+	return assay.Dataset{Workload: "kv", Schema: kv.Schema, Seed: 7, Tables: []assay.Table{
+		{Name: kv.Table, Rows: n, Select: keySQL(key) + ", CAST((blob(5) || zeroblob(5)) AS BLOB)"}}}
 }
 
 // drawnKeys are the first keys that an operation draws.
-func drawnKeys(t *testing.T, v assay.Values, n int) []string {
+func drawnKeys(t *testing.T, v assay.Values, key string, n int) []string {
 	t.Helper()
-	g, err := newGenerator(7, "operation/get", []string{"argument"}, []assay.Values{v})
+	v.Kind, v.Query = assay.Key, keySQL(key)
+	trace, err := prepare(t, records(1, ":i")).Trace(t.Context(), assay.Operation{Name: "get", Steps: []assay.Step{{Args: []assay.Values{v}}}}, n)
 	must(t, err)
-	keys, row := make([]string, n), make([]any, 1)
-	for i := range keys {
-		g.row(i, row)
-		keys[i] = string(row[0].([]byte))
+	drawn, _ := traceRows(t, trace)
+	keys := make([]string, n)
+	for i, key := range drawn {
+		keys[i] = string(key)
 	}
 	return keys
 }
 
 func TestKeys(t *testing.T) {
-	for format, want := range map[string]string{
-		"{{hex i}}":                               "0 1 2 0",
-		"user{{hex16 i}}":                         "user0000000000000000 user0000000000000001 user0000000000000002 user0000000000000000",
-		"{{hex16 clock}}:{{hex16 i}}":             "0de0b6b3a7640000:0000000000000000 0de0b6b3a76407d1:0000000000000001 0de0b6b3a7640fa2:0000000000000002 0de0b6b3a7640000:0000000000000000",
-		"{{hex16 random}}:0123:{{hex i}}-{{hex}}": "fd9b9ed1e8a06fc4:0123:0-{{hex}} ", // what is no number stays as it is
+	for key, want := range map[string]string{
+		":i":                          "1 2 3 1",
+		"printf('user%016x', :i)":     "user0000000000000001 user0000000000000002 user0000000000000003 user0000000000000001",
+		"printf('%016x', hash(:i-1))": "c82245866e9ec6f8 ...",
 	} {
-		got := strings.Join(drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: assay.Seq, To: 2}, 4), " ")
-		if strings.Contains(format, "random") {
-			if !strings.Contains(got, ":0123:0-{{hex}} ") || !strings.HasSuffix(got, strings.Fields(got)[0]) {
-				t.Errorf("%s: %s", format, got)
+		got := strings.Join(drawnKeys(t, assay.Values{Draw: assay.Seq, To: 2}, key, 4), " ")
+		if strings.Contains(key, "hash") {
+			if !strings.HasPrefix(got, "c82245866e9ec6f8 ") || !strings.HasSuffix(got, " c82245866e9ec6f8") {
+				t.Errorf("%s: %s", key, got)
 			}
 			continue
 		}
 		if got != want {
-			t.Errorf("%s: %s\nwant %s", format, got, want)
+			t.Errorf("%s: %s\nwant %s", key, got, want)
 		}
 	}
 }
 
 // However keys are drawn, they are keys of the records.
 func TestDrawnKeysAreThere(t *testing.T) {
-	const n, format = 50, "{{hex16 random}}"
-	all := drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: assay.Seq, To: n - 1}, n)
+	const n, key = 50, "text(9) || :i"
+	all := drawnKeys(t, assay.Values{Draw: assay.Seq, To: n - 1}, key, n)
 	for _, draw := range []assay.ValueKind{assay.Uniform, assay.Zipf, assay.Latest} {
 		counts := map[string]int{}
-		for _, key := range drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: draw, To: n - 1, Theta: 0.99}, 5000) {
+		for _, key := range drawnKeys(t, assay.Values{Draw: draw, To: n - 1, Theta: 0.99}, key, 5000) {
 			if !slices.Contains(all, key) {
 				t.Fatalf("%s draws %s, which is not there", draw, key)
 			}
@@ -87,9 +88,9 @@ func TestDrawnKeysAreThere(t *testing.T) {
 }
 
 func put(key string, v assay.Values) assay.Operation {
-	v.Kind, v.Format = assay.Key, key
+	v.Kind, v.Query = assay.Key, keySQL(key)
 	return assay.Operation{Name: "put", Changes: true, Steps: []assay.Step{{KV: wire.Put, SQL: kv.Put, Rows: 1,
-		Args: []assay.Values{v, {Kind: assay.Blob, Length: 4}}}}}
+		Args: []assay.Values{v, {Kind: assay.Expression, Query: "SELECT blob(4)"}}}}}
 }
 
 func traceRows(t *testing.T, trace *Trace) (keys [][]byte, file *column.File) {
@@ -105,8 +106,8 @@ func traceRows(t *testing.T, trace *Trace) (keys [][]byte, file *column.File) {
 
 // Sorted has the rows of the trace in the order of their keys, whole.
 func TestSorted(t *testing.T) {
-	d := prepare(t, records(10, "{{hex i}}"))
-	op := put("{{hex16 random}}", assay.Values{Draw: assay.Seq, From: 10, To: math.MaxInt64})
+	d := prepare(t, records(10, ":i"))
+	op := put("hex(blob(8))", assay.Values{Draw: assay.Seq, From: 10, To: math.MaxInt64})
 	drawn, err := d.Trace(t.Context(), op, 100)
 	must(t, err)
 	op.Sorted = true
@@ -129,11 +130,11 @@ func TestSorted(t *testing.T) {
 // after; the oracle finds each key.
 func TestLatestInAMix(t *testing.T) {
 	const n = 20
-	d := prepare(t, records(n, "k{{hex16 i}}"))
+	d := prepare(t, records(n, "printf('k%016x', :i)"))
 	get := assay.Operation{Name: "get", Steps: []assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true, Rows: 1, Returns: []assay.Type{"blob"},
-		Args: []assay.Values{{Kind: assay.Key, Format: "k{{hex16 i}}", Draw: assay.Latest, To: n - 1, Theta: 0.99}}}}}
+		Args: []assay.Values{{Kind: assay.Key, Query: keySQL("printf('k%016x', :i)"), Draw: assay.Latest, To: n - 1, Theta: 0.99}}}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Check: &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}},
-		Parts: []assay.Part{{Operation: get, Weight: 1}, {Operation: put("k{{hex16 i}}", assay.Values{Draw: assay.Seq, From: n, To: math.MaxInt64}), Weight: 1}}}
+		Parts: []assay.Part{{Operation: get, Weight: 1}, {Operation: put("printf('k%016x', :i)", assay.Values{Draw: assay.Seq, From: n, To: math.MaxInt64}), Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 1000)
 	must(t, err)
 	choice, err := column.Open(trace.Path)
@@ -153,6 +154,7 @@ func TestLatestInAMix(t *testing.T) {
 		if _, err := fmt.Sscanf(string(gets[choice.Int(1, row)]), "k%x", &i); err != nil {
 			t.Fatal(err)
 		}
+		i-- // :i counts from 1
 		if i >= n+added {
 			t.Fatalf("row %d gets key %d, and only %d are there", row, i, n+added)
 		}
@@ -171,8 +173,8 @@ func TestLatestInAMix(t *testing.T) {
 
 // A read-modify-write writes the key that it reads.
 func TestSame(t *testing.T) {
-	d := prepare(t, records(10, "{{hex i}}"))
-	op := put("{{hex i}}", assay.Values{Draw: assay.Uniform, To: 9})
+	d := prepare(t, records(10, ":i"))
+	op := put(":i", assay.Values{Draw: assay.Uniform, To: 9})
 	key := op.Steps[0].Args[0]
 	op.Steps[0].Args[0] = assay.Values{Kind: assay.Same}
 	op.Steps = append([]assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true, Rows: 1, Returns: []assay.Type{"blob"}, Args: []assay.Values{key}}}, op.Steps...)
@@ -188,7 +190,7 @@ func TestSame(t *testing.T) {
 
 // The records of the column file are those of the SQLite file.
 func TestRecords(t *testing.T) {
-	d := prepare(t, records(30, "{{hex16 random}}"))
+	d := prepare(t, records(30, "hex(blob(8))"))
 	path, err := d.Records(t.Context())
 	must(t, err)
 	file, err := column.Open(path)
@@ -217,7 +219,7 @@ func TestRecords(t *testing.T) {
 // A store is filled once, found again, made again where it was damaged, and
 // copied with its holes.
 func TestStore(t *testing.T) {
-	d := prepare(t, records(5, "{{hex i}}"))
+	d := prepare(t, records(5, ":i"))
 	fills := 0
 	fill := func(path, _ string) error {
 		fills++

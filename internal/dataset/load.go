@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 	"assay/internal/plan/sqltext"
 )
 
@@ -36,12 +37,17 @@ func (c Cache) build(ctx context.Context, ds assay.Dataset, path string) error {
 }
 
 func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err error) {
-	conn, done, err := connect(ctx, path, privateFile)
+	dsn, err := uri(path, privateFile)
 	if err != nil {
 		return err
 	}
+	session, done, err := seeded.Connect(ctx, dsn, ds.Seed)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	conn := session.Conn
 	defer func() { err = errors.Join(err, done()) }()
-	if err := c.fill(ctx, conn, ds); err != nil {
+	if err := c.fill(ctx, session, ds); err != nil {
 		return err
 	}
 	// A schema may have turned the write-ahead log on.
@@ -69,7 +75,8 @@ func (c Cache) derive(ctx context.Context, conn *sql.Conn, statements []string) 
 	return nil
 }
 
-func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
+func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Dataset) error {
+	conn := session.Conn
 	if len(ds.Prepare) > 0 {
 		return c.derive(ctx, conn, ds.Prepare)
 	}
@@ -88,7 +95,13 @@ func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error
 		return fmt.Errorf("schema: %w; the SQL is:\n%s", err, ds.Schema)
 	}
 	for _, table := range ds.Tables {
-		if err := c.load(ctx, conn, ds.Seed, table); err != nil {
+		var err error
+		if table.Select != "" {
+			err = c.loadSelected(ctx, session, table)
+		} else {
+			err = c.load(ctx, conn, ds.Seed, table)
+		}
+		if err != nil {
 			return fmt.Errorf("table %q: %w", table.Name, err)
 		}
 	}
@@ -116,6 +129,48 @@ func wrap(err error, doing string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// loadTimes is how many times the time of one statement all rows of a table can take.
+const loadTimes = 30
+
+// loadSelected fills a table with the rows of its SELECT.
+func (c Cache) loadSelected(ctx context.Context, session *seeded.Session, table assay.Table) error {
+	text, err := loading(ctx, session, table)
+	if err != nil {
+		return err
+	}
+	c.Timeout *= loadTimes
+	var loaded int64
+	err = c.within(ctx, func(ctx context.Context) (sql.Result, error) {
+		result, err := session.ExecContext(ctx, text)
+		if err == nil {
+			loaded, err = result.RowsAffected()
+		}
+		return result, err
+	})
+	if err != nil {
+		return fmt.Errorf("%w; the SQL is:\n%s", err, table.Select)
+	}
+	if c.Progress != nil && loaded > 0 {
+		c.Progress(table.Name, int(loaded), int(loaded))
+	}
+	return nil
+}
+
+// loading is the statement that fills a table with the rows of its SELECT.
+func loading(ctx context.Context, session *seeded.Session, table assay.Table) (string, error) {
+	query, err := table.Select, session.Begin(ctx, "table/"+table.Name)
+	if err == nil && table.Rows > 0 {
+		query, err = session.Over(ctx, query, recordsOf(table))
+	}
+	return fmt.Sprintf("INSERT INTO %s %s", sqltext.Quote(table.Name), query), err
+}
+
+// recordsOf are the records of a store: what is random in one follows from its number, as
+// in the keys that operations draw.
+func recordsOf(table assay.Table) seeded.Each {
+	return seeded.Each{Stream: keyStream, Rows: table.Rows, At: func(row int) (int64, int) { return int64(row) + 1, row }}
 }
 
 // load fills a table in one transaction. It holds one batch of rows. After an
@@ -165,7 +220,9 @@ func (l loader) insert(ctx context.Context, from, to, batch int) error {
 	args := make([]any, batch*width)
 	for ; from < to; from += batch {
 		for i := range batch {
-			l.generator.row(from+i, args[i*width:(i+1)*width])
+			if err := l.generator.row(from+i, args[i*width:(i+1)*width]); err != nil {
+				return err
+			}
 		}
 		if err := l.within(ctx, func(ctx context.Context) (sql.Result, error) { return stmt.ExecContext(ctx, args...) }); err != nil {
 			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(l.table, 1), err)

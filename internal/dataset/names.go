@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 )
 
 // missingName is what SQLite says of a name that the schema does not have.
@@ -33,12 +34,18 @@ func (d *Data) MissingName(ctx context.Context, refusal error) (name string, kno
 }
 
 // Unfilled says which columns of tables with rows must have a value, and are given
-// none.
+// none, and which SELECT of rows cannot be compiled.
 func (d *Data) Unfilled(ctx context.Context, tables []assay.Table) error {
 	const needed = `SELECT name FROM pragma_table_xinfo(?1) WHERE "notnull" AND dflt_value IS NULL AND hidden = 0
 		AND NOT (pk AND upper(type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk) = 1)`
 	var wrong []error
 	for _, table := range tables {
+		if table.Select != "" {
+			if err := d.loads(ctx, table); err != nil {
+				wrong = append(wrong, fmt.Errorf("the data of table %s: %w; the SQL is:\n%s", table.Name, err, table.Select))
+			}
+			continue
+		}
 		if table.Rows == 0 {
 			continue
 		}
@@ -54,6 +61,17 @@ func (d *Data) Unfilled(ctx context.Context, tables []assay.Table) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// loads compiles what fills a table.
+func (d *Data) loads(ctx context.Context, table assay.Table) error {
+	return d.seeded(ctx, func(session *seeded.Session) error {
+		text, err := loading(ctx, session, table)
+		if err == nil {
+			err = prepares(ctx, session, text)
+		}
+		return err
+	})
 }
 
 func (d *Data) names(ctx context.Context, query string, args ...any) (names []string, err error) {

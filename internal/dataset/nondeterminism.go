@@ -1,23 +1,20 @@
 package dataset
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 )
-
-// varying is in SQL that answers otherwise each time, or with another driver, though
-// each answer is right: the clock, chance, what the connection did before, the
-// version of SQLite.
-var varying = regexp.MustCompile(`(?i)\bcurrent_(timestamp|time|date)\b|'(now|subsec|subsecond)'|` +
-	`\b(date|time|datetime|julianday|unixepoch)\s*\(\s*\)|\bstrftime\s*\(\s*('[^']*'|\?\d*)\s*\)|` +
-	`\b(random|randomblob|last_insert_rowid|changes|total_changes|sqlite_version|sqlite_source_id)\s*\(`)
 
 // TextVaries reports whether SQL may rightly do or answer something else when it is run
 // again.
-func TextVaries(sql string) bool { return varying.MatchString(sql) }
+func TextVaries(sql string) bool {
+	tokens, _ := sqltext.Scan(sql)
+	found, _ := sqltext.Varying(tokens)
+	return found != ""
+}
 
 // Varies reports whether an operation without parts may rightly answer otherwise when
 // it is run again.

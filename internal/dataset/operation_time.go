@@ -15,6 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 )
 
 const (
@@ -143,18 +144,27 @@ func CommitTime(ctx context.Context, folder string, settings map[string]string, 
 
 // Compile has the SQL of an operation compiled on the data, without running it. It
 // fails where the schema refuses it.
-func (d *Data) Compile(ctx context.Context, op assay.Operation) (err error) {
-	conn, done, err := d.connect(ctx, false)
+func (d *Data) Compile(ctx context.Context, op assay.Operation) error {
+	return d.seeded(ctx, func(session *seeded.Session) error { return d.compile(ctx, session, op) })
+}
+
+// seeded does something in a session of the data.
+func (d *Data) seeded(ctx context.Context, do func(*seeded.Session) error) (err error) {
+	dsn, err := uri(d.Path, closedFile)
+	if err != nil {
+		return err
+	}
+	session, done, err := seeded.Connect(ctx, dsn, d.Spec.Seed)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	return compile(ctx, conn, op)
+	return do(session)
 }
 
-func compile(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
+func (d *Data) compile(ctx context.Context, session *seeded.Session, op assay.Operation) error {
 	for _, part := range op.Parts {
-		if err := compile(ctx, conn, part.Operation); err != nil {
+		if err := d.compile(ctx, session, part.Operation); err != nil {
 			return fmt.Errorf("part %w", err)
 		}
 	}
@@ -166,15 +176,33 @@ func compile(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 		texts = append(texts, op.Check.SQL)
 	}
 	for _, text := range texts {
-		statement, err := conn.PrepareContext(ctx, text)
-		if err == nil {
-			err = statement.Close()
-		}
-		if err != nil {
+		if err := prepares(ctx, session, text); err != nil {
 			return fmt.Errorf("operation %q: %w; the SQL is:\n%s", op.Name, err, text)
 		}
 	}
+	g, err := argumentGenerator(d.Spec.Seed, op)
+	if err != nil {
+		return err
+	}
+	for _, gr := range g.groups {
+		text, err := gr.text(ctx, g, session)
+		if err == nil {
+			err = prepares(ctx, session, text)
+		}
+		if err != nil {
+			return fmt.Errorf("args of operation %q: %w; the SQL is:\n%s", op.Name, err, gr.query)
+		}
+	}
 	return nil
+}
+
+// prepares compiles a statement, and does not run it.
+func prepares(ctx context.Context, session *seeded.Session, text string) error {
+	statement, err := session.PrepareContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	return statement.Close()
 }
 
 // IsRefusal reports whether an error is the data's answer to what a plan asks of

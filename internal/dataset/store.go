@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"assay/internal/dataset/seeded"
 	"assay/kit/column"
 	"assay/kit/kv"
 )
@@ -24,28 +25,41 @@ type Store struct {
 
 // Records returns the path of a column file with the keys and values of the
 // data, in the order in which they are to be loaded.
-func (d *Data) Records(ctx context.Context) (string, error) {
-	var rows int
-	var record func(i int) []any
+func (d *Data) Records(ctx context.Context) (_ string, err error) {
+	session, done, err := seeded.Connect(ctx, ":memory:", d.Spec.Seed)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	count := 0
+	record := func(int) ([]any, error) { return nil, nil }
 	for _, table := range d.Spec.Tables {
 		if table.Name != kv.Table {
 			continue
 		}
-		g, err := tableGenerator(d.Spec.Seed, table)
+		rows, err := session.ForEach(ctx, table.Select, recordsOf(table))
+		if err != nil {
+			return "", fmt.Errorf("the records: %w; the SQL is:\n%s", err, table.Select)
+		}
+		defer rows.Close()
+		next, err := rowReader(rows)
 		if err != nil {
 			return "", err
 		}
-		row := make([]any, len(table.Columns))
-		rows, record = table.Rows, func(i int) []any {
-			g.row(i, row)
-			value, _ := row[1].([]byte)
-			for _, field := range row[2:] {
-				value = append(value, field.([]byte)...)
+		count, record = table.Rows, func(int) ([]any, error) {
+			row, err := next()
+			if err != nil {
+				return nil, err
 			}
-			return []any{row[0], value}
+			var value []byte
+			for _, field := range row[1:] {
+				part, _ := field.([]byte)
+				value = append(value, part...)
+			}
+			return []any{row[0], value}, nil
 		}
 	}
-	trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, rows, record)
+	trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, count, record)
 	if err != nil {
 		return "", fmt.Errorf("the records: %w", err)
 	}

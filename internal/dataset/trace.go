@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"assay"
+	"assay/internal/dataset/seeded"
 	"assay/internal/sys/scratch"
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -52,26 +53,32 @@ func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trac
 
 // argumentTrace draws the arguments of an operation that is no mix. grown is
 // by how much a mix has grown the data before each row; nil: by nothing.
-func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int, grown []int64) (*Trace, error) {
-	g, err := d.arguments(ctx, op, length)
-	if err != nil {
-		return nil, err
-	}
-	g.grow(grown)
+func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int, grown []int64) (_ *Trace, err error) {
 	values := arguments(op)
 	key, err := digest("trace", d.Spec.Seed, op.Name, values, constantTypes(values), length, op.Sorted, grown)
 	if err != nil {
 		return nil, err
 	}
+	if trace := d.keptColumns(key, length); trace != nil {
+		return trace, nil
+	}
+	g, err := d.arguments(ctx, op, length)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	g.grow(grown)
 	order := func(i int) int { return i }
 	if op.Sorted && len(values) > 0 {
-		order = g.sorted(length)
+		if order, err = g.sorted(ctx, length); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.open(ctx, length, order); err != nil {
+		return nil, err
 	}
 	row := make([]any, len(values))
-	return d.columns(ctx, key, g.types(), length, func(i int) []any {
-		g.row(order(i), row)
-		return row
-	})
+	return d.columns(ctx, key, g.types(), length, func(i int) ([]any, error) { return row, g.row(order(i), row) })
 }
 
 // grow tells columns that draw from the latest keys how many there are.
@@ -84,14 +91,20 @@ func (g *generator) grow(grown []int64) {
 }
 
 // sorted returns the order of rows by their first argument, which is a key.
-func (g *generator) sorted(length int) func(int) int {
+func (g *generator) sorted(ctx context.Context, length int) (func(int) int, error) {
+	if err := g.open(ctx, length, func(i int) int { return i }); err != nil {
+		return nil, err
+	}
 	keys, order := make([][]byte, length), make([]int, length)
 	for i := range order {
-		keys[i], _ = g.columns[0].draw(i, nil).([]byte)
+		if err := g.groups[0].next(g); err != nil {
+			return nil, err
+		}
+		keys[i], _ = g.columns[0].asked.([]byte)
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
-	return func(i int) int { return order[i] }
+	return func(i int) int { return order[i] }, nil
 }
 
 func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
@@ -116,13 +129,13 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 		grown[part] = append(grown[part], added)
 		added += addedKeys(op.Parts[part].Operation)
 	}
-	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) []any {
+	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) ([]any, error) {
 		part := choose.part(i)
 		next[part]++
 		if counts[part] == 0 {
-			return []any{int64(part), int64(0)}
+			return []any{int64(part), int64(0)}, nil
 		}
-		return []any{int64(part), next[part] - 1}
+		return []any{int64(part), next[part] - 1}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -152,20 +165,31 @@ func drawsLatest(op assay.Operation) bool {
 	return slices.ContainsFunc(arguments(op), func(v assay.Values) bool { return v.Draw == assay.Latest })
 }
 
-// columns finds or writes a column file.
-func (d *Data) columns(ctx context.Context, key string, types []column.Type, length int, row func(int) []any) (*Trace, error) {
-	path := filepath.Join(filepath.Dir(d.Path), "trace-"+key+".col")
-	sum, ok := cachedColumns(path)
-	if !ok {
-		var err error
-		if sum, err = d.writeColumns(ctx, path, types, length, row); err != nil {
-			return nil, err
-		}
-	}
-	return &Trace{Path: path, Digest: sum, Length: length}, nil
+func (d *Data) columnPath(key string) string {
+	return filepath.Join(filepath.Dir(d.Path), "trace-"+key+".col")
 }
 
-func (d *Data) writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (sum string, err error) {
+// keptColumns finds a column file; nil where there is none.
+func (d *Data) keptColumns(key string, length int) *Trace {
+	if sum, ok := cachedColumns(d.columnPath(key)); ok {
+		return &Trace{Path: d.columnPath(key), Digest: sum, Length: length}
+	}
+	return nil
+}
+
+// columns finds or writes a column file.
+func (d *Data) columns(ctx context.Context, key string, types []column.Type, length int, row func(int) ([]any, error)) (*Trace, error) {
+	if trace := d.keptColumns(key, length); trace != nil {
+		return trace, nil
+	}
+	sum, err := d.writeColumns(ctx, d.columnPath(key), types, length, row)
+	if err != nil {
+		return nil, err
+	}
+	return &Trace{Path: d.columnPath(key), Digest: sum, Length: length}, nil
+}
+
+func (d *Data) writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) ([]any, error)) (sum string, err error) {
 	work, err := d.scratch()
 	if err != nil {
 		return "", err
@@ -177,7 +201,11 @@ func (d *Data) writeColumns(ctx context.Context, path string, types []column.Typ
 		if i%1024 == 0 && ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if err := builder.Append(row(i)...); err != nil {
+		values, err := row(i)
+		if err == nil {
+			err = builder.Append(values...)
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -226,7 +254,11 @@ func argumentGenerator(seed uint64, op assay.Operation) (*generator, error) {
 			labels = append(labels, fmt.Sprintf("step %d, argument %d", i+1, j+1))
 		}
 	}
-	return newGenerator(seed, "operation/"+op.Name, labels, arguments(op))
+	g, err := newGenerator(seed, "operation/"+op.Name, labels, arguments(op))
+	if err == nil {
+		g.group(op.Steps)
+	}
+	return g, err
 }
 
 type chooser struct {
@@ -235,7 +267,7 @@ type chooser struct {
 }
 
 func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
-	c := &chooser{key: streamKey(seed, "mix/"+op.Name, 0)}
+	c := &chooser{key: seeded.Key(seed, "mix/"+op.Name, 0)}
 	total := uint64(0)
 	for _, part := range op.Parts {
 		if part.Weight <= 0 {
@@ -251,7 +283,7 @@ func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
 }
 
 func (c *chooser) part(row int) int {
-	x := below(wordsOf(c.key, row).at(1), c.bounds[len(c.bounds)-1])
+	x := seeded.Below(seeded.WordsOf(c.key, row).At(1), c.bounds[len(c.bounds)-1])
 	part := 0
 	for x >= c.bounds[part] {
 		part++

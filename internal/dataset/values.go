@@ -33,9 +33,6 @@ func checkValues(v assay.Values, left []assay.Values) error {
 		if v.Length < 0 {
 			return fmt.Errorf("a length of %d", v.Length)
 		}
-		if !(v.Compress >= 0 && v.Compress <= 1) {
-			return fmt.Errorf("a share of %g zeros is not in 0 to 1", v.Compress)
-		}
 		return nil
 	case assay.Key:
 		return checkKey(v)
@@ -44,6 +41,11 @@ func checkValues(v assay.Values, left []assay.Values) error {
 			return fmt.Errorf("the same as number %d, counted from 0, which is no key to its left", v.Of)
 		}
 		return nil
+	case assay.Expression, assay.Row:
+		if v.Query == "" || v.Of < 0 {
+			return fmt.Errorf("column %d of %q is nothing to draw from", v.Of, v.Query)
+		}
+		return checkRowDraw(v, nil)
 	case assay.Const:
 		return checkConstant(v.Value)
 	case assay.Derive:
@@ -61,7 +63,7 @@ func checkValues(v assay.Values, left []assay.Values) error {
 // are of one row draw it alike.
 func checkRowDraw(v assay.Values, left []assay.Values) error {
 	switch v.Draw {
-	case "", assay.Uniform, assay.Once:
+	case "", assay.Uniform, assay.Once, assay.InOrder:
 	case assay.Zipf, assay.Latest:
 		if !(v.Theta > 0 && v.Theta < 1) {
 			return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
@@ -101,7 +103,7 @@ func checkDerive(v assay.Values, left []assay.Values) error {
 		return fmt.Errorf("derived of number %d, counted from 0, which is not to its left", v.Of)
 	}
 	base := left[v.Of]
-	if columnType(base) != column.Int || base.Kind == assay.From || base.Kind == assay.Const && base.Value == nil {
+	if columnType(base) != column.Int || base.Kind == assay.From || base.Kind == assay.Row || base.Kind == assay.Expression || base.Kind == assay.Const && base.Value == nil {
 		return fmt.Errorf("derived of number %d, counted from 0, which is no integer", v.Of)
 	}
 	if v.Mod < 0 {

@@ -33,6 +33,8 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 			c.m.at(e.key.place, "a param's name is made of letters, digits and underscore, not %q", name)
 		case coordinate:
 			c.m.at(e.key.place, "%q is a coordinate of every cell, and no name for a param", name)
+		case ":"+name == operationNumber:
+			c.m.at(e.key.place, ":i is the number of the operation: a param needs another name")
 		case machine[name] != "":
 			c.m.at(e.key.place, "{{%s}} is known in every plan: a param needs another name", name)
 		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
@@ -152,6 +154,7 @@ func (c checker) word(t text, what string, known ...string) {
 func (c checker) stepTypes(steps []step) {
 	for _, s := range steps {
 		c.types(s.Returns)
+		c.word(s.Draw, "draw", sortedKeys(sqlDraws)...)
 		c.stepTypes(s.Steps.items)
 	}
 }

@@ -1,11 +1,14 @@
 package plan
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
+	"assay/kit/kv"
 )
 
 // dataset resolves a workload's data and leaves its tables in the resolver.
@@ -28,6 +31,10 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 		return d
 	}
 	d.Schema, _ = r.env.expand(r.m, w.spec.Schema.place, w.spec.Schema.value)
+	if w.keyValue() {
+		r.kv = &recordsOfStore{sql: kv.Of(0)}
+		d.Schema = strings.TrimRight(d.Schema, "; \t\r\n") + ";\n" + r.kv.sql.Schema
+	}
 	defined := schemaTables(d.Schema)
 	for i := range w.spec.Data.entries {
 		e := &w.spec.Data.entries[i]
@@ -44,6 +51,10 @@ func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]stri
 	if !known {
 		r.m.unknown(name.place, "table of the schema", name.value, sortedKeys(defined))
 	}
+	if spec.sql.set() {
+		t.Rows, t.Select = 0, r.rowsSQL(name.value, spec.sql, columns)
+		return t
+	}
 	if rows, ok := r.size(spec.Rows, "the number of rows", 0); ok {
 		t.Rows = int(rows)
 	}
@@ -58,6 +69,65 @@ func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]stri
 		t.Columns = append(t.Columns, assay.Column{Name: e.key.value, Values: values})
 	}
 	return t
+}
+
+// rowsSQL resolves the SQL of a table's rows.
+func (r *resolver) rowsSQL(table string, t text, columns []string) string {
+	v, ok := r.valueSQL(t, "the data of "+table, false)
+	if !ok {
+		return ""
+	}
+	if columns != nil && v.columns > 0 && v.columns != len(columns) {
+		r.m.at(t.place, "the SQL has %d columns, and table %s has %d", v.columns, table, len(columns))
+	}
+	return r.scaledSeries(v.sql, t)
+}
+
+// scaledSeries multiplies how many rows each generate_series has that no param says.
+func (r *resolver) scaledSeries(sql string, t text) string {
+	if r.scale == 0 || len(seriesParams(t.value)) > 0 {
+		return sql
+	}
+	tokens, _ := sqltext.Scan(sql)
+	var scaled strings.Builder
+	end := 0
+	for i, token := range tokens {
+		if !token.Is("generate_series") || i+1 == len(tokens) {
+			continue
+		}
+		arguments := call(tokens[i+1:], tokens[i+1].Depth)
+		if len(arguments) < 4 {
+			continue
+		}
+		to := arguments[len(arguments)-1].To
+		from := arguments[1].To
+		for _, a := range arguments {
+			if a.Kind == ',' && a.Depth == arguments[0].Depth {
+				from = a.To
+				break
+			}
+		}
+		r.resized = true
+		fmt.Fprintf(&scaled, "%smax(1, CAST(round((%s) * %g) AS INTEGER))", sql[end:from], sql[from:to], r.scale)
+		end = to
+	}
+	return scaled.String() + sql[end:]
+}
+
+// seriesParams are the params that say how many rows generate_series has.
+func seriesParams(sql string) (names []string) {
+	tokens, _ := sqltext.Scan(sql)
+	for i, token := range tokens {
+		if !token.Is("generate_series") || i+1 == len(tokens) {
+			continue
+		}
+		for _, a := range call(tokens[i+1:], tokens[i+1].Depth) {
+			if a.Kind == sqltext.Named {
+				names = append(names, a.Text[1:])
+			}
+		}
+	}
+	return names
 }
 
 // sourcesOf resolves the queries that arguments are drawn from.

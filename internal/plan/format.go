@@ -55,14 +55,37 @@ func (w *workload) read(m *mistakes, n ast.Node) {
 	w.misspelt = !ok
 }
 
-// tableOfPlan is a table of generated rows.
+// tableOfPlan is a table with the SQL of its rows, or generated rows.
 type tableOfPlan struct {
 	place
+	sql     text
 	Rows    number          `yaml:"rows" jsonschema:"required" jsonschema_description:"Number of rows."`
 	Columns dict[generator] `yaml:"columns" jsonschema:"required" jsonschema_description:"How each column's values are drawn."`
 }
 
-func (t *tableOfPlan) read(m *mistakes, n ast.Node) { m.fields(n, "a table", "key of a table", t) }
+func (t *tableOfPlan) read(m *mistakes, n ast.Node) {
+	if _, alone := n.(ast.ScalarNode); alone {
+		t.put(placeOf(n))
+		t.sql.read(m, n)
+		return
+	}
+	m.fields(n, "a table", "key of a table", t)
+}
+
+// arguments are SQL that gives them, or a generator for each.
+type arguments struct {
+	list[generator]
+	SQL text
+}
+
+func (a *arguments) read(m *mistakes, n ast.Node) {
+	if alone, ok := n.(ast.ScalarNode); ok && strings.ContainsAny(scalarText(alone), " \n(") {
+		a.place = placeOf(n)
+		a.SQL.read(m, n)
+		return
+	}
+	a.list.read(m, n)
+}
 
 // operation is what is timed. It is of one form, which has keys of its own.
 type operation struct {
@@ -74,6 +97,7 @@ type operation struct {
 	ofAxes
 	ofMeasuring
 	ofMix   `form:"mix"`
+	Draw    text `yaml:"draw" jsonschema_description:"Which row or key is drawn. Rows of a SELECT: uniform (default), zipfian or in-order. Keys: next (a new one, for put), in-order, uniform, zipfian, zipfian-table or latest."`
 	Only    text `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
 	ofStore `form:"kv"`
 	ofCall  `form:"call"`
@@ -86,12 +110,12 @@ var forms = []string{"sql", "script", "steps", "mix", "kv", "call", "sum"}
 
 // ofSQL is what an operation of statements does.
 type ofSQL struct {
-	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
-	Script  text            `yaml:"script" jsonschema_description:"Several SQL statements without arguments, which one call of the driver executes."`
-	Steps   list[step]      `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
-	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
-	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
-	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
+	SQL     text       `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Script  text       `yaml:"script" jsonschema_description:"Several SQL statements without arguments, which one call of the driver executes."`
+	Steps   list[step] `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
+	Args    arguments  `yaml:"args" jsonschema_description:"A SELECT with a column for each argument: with FROM, rows that draw chooses; without, evaluated once per operation."`
+	Rows    number     `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
+	Returns list[text] `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
 }
 
 // statements reports whether the operation is of SQL that the plan has.
@@ -125,10 +149,9 @@ type ofMix struct {
 // ofStore is what an operation of a key-value store does.
 type ofStore struct {
 	KV    text      `yaml:"kv" jsonschema_description:"get, put, delete, scan, update (of one field), rmw (get and put in one transaction) or read-update (get, then update), on a key-value store."`
-	Key   text      `yaml:"key" jsonschema_description:"Template of the key; that of the records by default."`
-	Draw  text      `yaml:"draw" jsonschema_description:"How keys are chosen: next (a new one, for put), seq, uniform, zipf or latest."`
+	Key   text      `yaml:"key" jsonschema_description:"SQL of the key, an expression with :i; that of the records by default."`
 	Order text      `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
-	Value kvValue   `yaml:"value" jsonschema_description:"The value that is put; as those of the records by default."`
+	Value text      `yaml:"value" jsonschema_description:"SQL of the value that is put, such as blob(100), or of each field; that of the records by default."`
 	Limit scanLimit `yaml:"limit" jsonschema_description:"Keys that a scan answers: a number, or [low, high]; [1, 100] by default."`
 }
 
@@ -179,13 +202,14 @@ func (s *sum) read(m *mistakes, n ast.Node) {
 // step is one statement, or several that are repeated together.
 type step struct {
 	place
-	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
-	Script  text            `yaml:"script" jsonschema_description:"Instead of sql: several statements without arguments, which one call of the driver executes."`
-	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
-	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
-	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
-	Repeat  number          `yaml:"repeat" jsonschema_description:"How many times the step is done; 1 by default."`
-	Steps   list[step]      `yaml:"steps" jsonschema_description:"Instead of sql: steps that are repeated together."`
+	SQL     text       `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Script  text       `yaml:"script" jsonschema_description:"Instead of sql: several statements without arguments, which one call of the driver executes."`
+	Args    arguments  `yaml:"args" jsonschema_description:"A SELECT with a column for each argument."`
+	Draw    text       `yaml:"draw" jsonschema_description:"Which row of the SELECT is drawn: uniform (default), zipfian or in-order."`
+	Rows    number     `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
+	Returns list[text] `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
+	Repeat  number     `yaml:"repeat" jsonschema_description:"How many times the step is done; 1 by default."`
+	Steps   list[step] `yaml:"steps" jsonschema_description:"Instead of sql: steps that are repeated together."`
 }
 
 func (s *step) read(m *mistakes, n ast.Node) {
@@ -198,9 +222,9 @@ func (s *step) read(m *mistakes, n ast.Node) {
 	}
 	switch {
 	case s.Steps.set():
-		m.misplaced(s, "%s belongs to the steps that are repeated", "sql", "script", "args", "rows", "returns")
+		m.misplaced(s, "%s belongs to the steps that are repeated", "sql", "script", "args", "draw", "rows", "returns")
 	case s.Script.set():
-		m.misplaced(s, "%s belongs to sql, not to script", "sql", "args", "rows", "returns")
+		m.misplaced(s, "%s belongs to sql, not to script", "sql", "args", "draw", "rows", "returns")
 	}
 }
 
@@ -254,21 +278,13 @@ func (p *pool) read(m *mistakes, n ast.Node) {
 	m.fields(n, "a pool", "key of a pool", p)
 }
 
-type kvValue struct {
-	place
-	Bytes    number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
-	Fields   number `yaml:"fields" jsonschema_description:"Of records: how many fields of equal length the value has; none by default."`
-	Compress number `yaml:"compress" jsonschema_description:"Share of the bytes that are zero, and compress well; 0 by default."`
-}
-
-func (v *kvValue) read(m *mistakes, n ast.Node) { m.fields(n, "a value", "key of a value", v) }
-
 // records are the keys and values that a store begins with.
 type records struct {
 	place
-	N     number  `yaml:"n" jsonschema:"required" jsonschema_description:"How many."`
-	Key   text    `yaml:"key" jsonschema:"required" jsonschema_description:"Template of the key, such as {{hex16 i}}."`
-	Value kvValue `yaml:"value" jsonschema:"required" jsonschema_description:"The values."`
+	N      number `yaml:"n" jsonschema:"required" jsonschema_description:"How many."`
+	Key    text   `yaml:"key" jsonschema:"required" jsonschema_description:"SQL of the key: an expression with :i, which counts from 1."`
+	Value  text   `yaml:"value" jsonschema:"required" jsonschema_description:"SQL of the value, such as blob(100), or of each field."`
+	Fields number `yaml:"fields" jsonschema_description:"How many fields the value has, which update writes one by one; none by default."`
 }
 
 func (r *records) read(m *mistakes, n ast.Node) { m.fields(n, "records", "key of records", r) }

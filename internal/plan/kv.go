@@ -21,20 +21,19 @@ const (
 // maxFields bounds the fields of a value: an update is an operation for each.
 const maxFields = 100
 
-// tableZipf draws keys skewed over the records themselves, where zipf is YCSB's:
+// tableZipf draws keys skewed over the records themselves, where zipfian is YCSB's:
 // skewed over 10^10 and folded to the records, which is less.
-const tableZipf = "zipf-table"
+const tableZipf = "zipfian-table"
 
 var (
 	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Update, rmw, readUpdate}
-	kvDraws      = []string{"next", "seq", "uniform", "zipf", tableZipf, "latest"}
-	keyNumbers   = []string{"hex i", "hex random", "hex16 i", "hex16 random", "hex16 clock"}
+	kvDraws      = []string{"next", "in-order", "uniform", "zipfian", tableZipf, "latest"}
 )
 
 // KV reports whether the plan has operations of key-value stores.
 func (p *Plan) KV() bool {
 	return slices.ContainsFunc(p.Workloads, func(w Workload) bool {
-		return slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return e.value.KV.set() })
+		return w.keyValue()
 	})
 }
 
@@ -42,7 +41,14 @@ func (p *Plan) KV() bool {
 // params are needed.
 func (c checker) keyValue(o *operation) {
 	c.word(o.KV, "kv operation", kvOperations...)
-	c.word(o.Draw, "draw", kvDraws...)
+	switch {
+	case o.KV.set():
+		c.word(o.Draw, "draw", kvDraws...)
+	case o.SQL.set():
+		c.word(o.Draw, "draw", sortedKeys(sqlDraws)...)
+	case o.Draw.set():
+		c.m.at(o.Draw.place, "draw belongs to args that are a query, and to keys")
+	}
 	c.word(o.Order, "order", "drawn", "sorted")
 	writes := o.KV.value == wire.Put || o.KV.value == rmw
 	if o.Value.set() && slices.Contains(kvOperations, o.KV.value) && !writes {
@@ -51,35 +57,23 @@ func (c checker) keyValue(o *operation) {
 	if o.Limit.set() && o.KV.value != wire.Scan {
 		c.m.at(o.Limit.place, "limit belongs to scan")
 	}
-	if o.Value.Fields.set() {
-		c.m.at(o.Value.Fields.place, "fields belongs to the value of the records, which all values are like")
-	}
 	if updatesField := o.KV.value == wire.Update || o.KV.value == readUpdate; updatesField && o.Only.value != "mix" {
 		c.m.at(o.KV.place, "%s updates one field or another: it is part of a mix, with only: mix", o.KV.value)
 	}
 	if o.Draw.value == "next" && o.KV.set() && o.KV.value != wire.Put {
 		c.m.at(o.Draw.place, "next is a key that is not there yet, which only put can take")
 	}
-	c.m.keys(o.Key)
 }
 
-// keys checks the spelling of the numbers in a key's template.
-func (m *mistakes) keys(t text) {
-	for _, found := range templatePattern.FindAllStringSubmatch(t.value, -1) {
-		if words := numberWords(found[1]); strings.HasPrefix(words, "hex") && !slices.Contains(keyNumbers, words) {
-			m.unknown(t.place, "template of a key", words, keyNumbers)
-		}
-	}
+// keyValue reports whether some operation is one of a key-value store.
+func (w *Workload) keyValue() bool {
+	return slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return e.value.KV.set() })
 }
-
-// numberWords is the inside of a template with single spaces.
-func numberWords(inner string) string { return strings.Join(strings.Fields(inner), " ") }
 
 func (c checker) records(w *workload) {
-	c.m.keys(w.Records.Key)
 	for _, e := range c.operations.entries {
-		if e.value.KV.set() && (w.Schema.set() || w.File.set()) {
-			c.m.at(e.key.place, "%s is a kv operation: its workload has records, or nothing to begin empty, and no tables", e.key.value)
+		if e.value.KV.set() && w.File.set() {
+			c.m.at(e.key.place, "%s is a kv operation: its workload has records, a schema, or nothing to begin empty, and no file", e.key.value)
 		}
 	}
 	if !w.Records.set() {
@@ -101,28 +95,22 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 		return r.kv.sql.Schema, nil
 	}
 	n, _ := r.size(w.Records.N, "n", 1)
-	r.kv.n, r.kv.value, r.kv.sql = n, r.value(w.Records.Value), kv.Of(r.fields(w.Records.Value))
-	r.kv.key = r.keyFormat(w.Records.Key)
-	columns := []assay.Column{{Name: "key", Values: assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}}}
-	for i, v := range r.kv.split(r.kv.value) {
-		columns = append(columns, assay.Column{Name: kv.Columns(r.kv.sql.Fields)[i], Values: v})
-	}
-	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Columns: columns}}
+	r.kv.n, r.kv.value, r.kv.sql = n, w.Records.Value, kv.Of(r.fields(w.Records.Fields))
+	r.kv.key = r.keySQL(w.Records.Key)
+	values := strings.TrimPrefix(r.newValue(r.kv.value), "SELECT ")
+	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Select: r.kv.key + ", " + values}}
 }
 
+// recordsOfStore are the records of a store, with the SQL of their keys and values.
 type recordsOfStore struct {
 	n     int64
-	key   string
-	value assay.Values // the whole
+	key   string // a SELECT
+	value text
 	sql   kv.Statements
 }
 
-// split returns how the fields of a value are drawn, or the value where it has
-// none.
-func (s *recordsOfStore) split(value assay.Values) []assay.Values {
-	value.Length /= s.sql.Fields
-	return slices.Repeat([]assay.Values{value}, s.sql.Fields)
-}
+// newValue is a SELECT of a value: one column for each of its fields.
+func (r *resolver) newValue(t text) string { return r.bytes(t, r.kv.sql.Fields, "a value") }
 
 // fields is how many fields steps have: 0 where values have none.
 func (s *recordsOfStore) fields() int {
@@ -142,53 +130,12 @@ func (s *recordsOfStore) all() *assay.Query {
 }
 
 // fields resolves how many fields a value has.
-func (r *resolver) fields(v kvValue) int {
-	if !v.Fields.set() {
+func (r *resolver) fields(n number) int {
+	if !n.set() {
 		return 0
 	}
-	fields, ok := r.env.integer(r.m, v.Fields, "fields", 1, maxFields)
-	if !ok {
-		return 0
-	}
-	if length, ok := r.env.integer(r.m, v.Bytes, "bytes", 1, maxLength); ok && length%fields != 0 {
-		r.m.at(v.Fields.place, "%d bytes cannot be divided into %d fields of equal length", length, fields)
-		return 0
-	}
+	fields, _ := r.env.integer(r.m, n, "fields", 1, maxFields)
 	return int(fields)
-}
-
-func (r *resolver) value(v kvValue) assay.Values {
-	length, _ := r.env.integer(r.m, v.Bytes, "bytes", 1, maxLength)
-	blob := assay.Values{Kind: assay.Blob, Length: int(length)}
-	if v.Compress.set() {
-		share, ok := r.env.real(r.m, v.Compress, "compress")
-		if ok && (share < 0 || share > 1) {
-			r.m.at(v.Compress.place, "compress must be 0 to 1, not %g", share)
-		}
-		blob.Compress = share
-	}
-	return blob
-}
-
-// keyFormat fills the params into the template of a key, and leaves the
-// numbers of it, spelt as the dataset knows them.
-func (r *resolver) keyFormat(t text) string {
-	numbers := 0
-	format, ok := expand(r.m, t.place, t.value, func(inner string) (string, bool) {
-		if words := numberWords(inner); strings.HasPrefix(words, "hex") {
-			if !slices.Contains(keyNumbers, words) {
-				return "", false // reported where spelling is checked
-			}
-			numbers++
-			return "\x00" + words + "\x01", true // expand takes braces that are left for a mistake
-		}
-		return r.env.value(r.m, t.place, inner)
-	})
-	if ok && numbers == 0 && t.set() {
-		r.m.at(t.place, "the key needs a number that tells keys apart, such as {{hex16 i}}")
-		return ""
-	}
-	return strings.NewReplacer("\x00", "{{", "\x01", "}}").Replace(format)
 }
 
 // storeOperation resolves a key-value operation to steps that say in SQL what
@@ -198,7 +145,7 @@ func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
 	key, sql := r.storeKey(o), r.kv.sql
 	get := assay.Step{KV: wire.Get, SQL: sql.Get, Query: true, Args: []assay.Values{key}, Rows: 1, Returns: r.kv.blobs(0)}
 	put := func(key assay.Values) assay.Step {
-		return assay.Step{KV: wire.Put, SQL: sql.Put, Args: append([]assay.Values{key}, r.newValue(o)...), Rows: 1}
+		return assay.Step{KV: wire.Put, SQL: sql.Put, Args: append([]assay.Values{key}, r.putValue(o, r.kv.sql.Fields)...), Rows: 1}
 	}
 	switch o.KV.value {
 	case wire.Put:
@@ -235,9 +182,9 @@ func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
 // update is the step that replaces the first field of a key's value.
 func (r *resolver) update(o *operation, key assay.Values) assay.Step {
 	if r.kv.fields() == 0 {
-		r.m.at(o.KV.place, "%s needs records whose value has fields, such as {bytes: 1000, fields: 10}", o.KV.value)
+		r.m.at(o.KV.place, "%s needs records whose value has fields, such as value: blob(100) with fields: 10", o.KV.value)
 	}
-	return assay.Step{KV: wire.Update, SQL: r.kv.sql.Update(0), Args: []assay.Values{key, r.kv.split(r.kv.value)[0]}, Rows: 1}
+	return assay.Step{KV: wire.Update, SQL: r.kv.sql.Update(0), Args: append([]assay.Values{key}, r.putValue(o, 1)...), Rows: 1}
 }
 
 // byField returns an operation that updates a field as one for each field, and
@@ -281,25 +228,27 @@ func (r *resolver) fieldByField(parts []assay.Part) []assay.Part {
 
 // storeKey resolves how the keys of an operation are drawn.
 func (r *resolver) storeKey(o *operation) assay.Values {
-	v := assay.Values{Kind: assay.Key, Format: r.kv.key, Theta: 0.99}
+	v := assay.Values{Kind: assay.Key, Query: r.kv.key, Theta: 0.99}
 	if o.Key.set() {
-		v.Format = r.keyFormat(o.Key)
+		v.Query = r.keySQL(o.Key)
 	}
 	draw := o.Draw.value
 	if draw == "" {
-		draw = map[string]string{wire.Put: "next", wire.Delete: "seq"}[o.KV.value]
+		draw = map[string]string{wire.Put: "next", wire.Delete: "in-order"}[o.KV.value]
 	}
 	if draw == "next" {
 		v.Draw, v.From, v.To = assay.Seq, r.kv.n, math.MaxInt64
-		if v.Format == "" && !o.Key.set() {
-			r.m.at(o.place, "put needs a key, such as \"{{hex16 i}}\"")
+		if r.kv.n == 0 && !o.Key.set() {
+			r.m.at(o.place, "put needs a key, such as printf('user%%016x', :i)")
 		}
 		return v
 	}
 	switch draw {
 	case "":
 		v.Draw = assay.Uniform
-	case "zipf":
+	case "in-order":
+		v.Draw = assay.Seq
+	case "zipfian":
 		v.Draw = assay.Scrambled
 	case tableZipf:
 		v.Draw = assay.Zipf
@@ -313,19 +262,25 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 	return v
 }
 
-// newValue is what a put writes: the value, or each of its fields.
-func (r *resolver) newValue(o *operation) []assay.Values {
+// putValue is what a put writes: so many fields.
+func (r *resolver) putValue(o *operation, fields int) []assay.Values {
+	value := r.kv.value
 	if o.Value.set() {
-		value := r.value(o.Value)
-		if value.Length%r.kv.sql.Fields != 0 {
-			r.m.at(o.Value.place, "%d bytes cannot be divided into %d fields of equal length, as the records have them", value.Length, r.kv.sql.Fields)
+		value = o.Value
+	}
+	if !value.set() {
+		if r.kv.n > 0 {
+			return nil // the mistake is in the records
 		}
-		return r.kv.split(value)
+		r.m.at(o.place, "%s needs a value, such as blob(100)", o.KV.value)
+		return nil
 	}
-	if r.kv.n == 0 {
-		r.m.at(o.place, "%s needs a value, such as {bytes: 100}", o.KV.value)
+	var all []assay.Values
+	query := r.bytes(value, fields, "a value")
+	for i := range fields {
+		all = append(all, assay.Values{Kind: assay.Expression, Query: query, Of: i})
 	}
-	return r.kv.split(r.kv.value)
+	return all
 }
 
 // limit is how many keys a scan answers at most: a number, or a range.

@@ -19,7 +19,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.value == "row"}
 	steps := o.Steps.items
 	if !o.Steps.set() {
-		steps = []step{{place: o.place, SQL: o.SQL, Script: o.Script, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
+		steps = []step{{place: o.place, SQL: o.SQL, Script: o.Script, Args: o.Args, Draw: o.Draw, Rows: o.Rows, Returns: o.Returns}}
 	}
 	op.Steps, op.Changes = r.unrolled(steps)
 	rows := 0
@@ -49,7 +49,15 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 		}
 		return resolved, true
 	}
-	sql, repeat, ok := r.env.sql(r.m, s.SQL, len(s.Args.items))
+	values, columns := valueSQL{}, len(s.Args.items)
+	if s.Args.SQL.set() {
+		var good bool
+		if values, good = r.valueSQL(s.Args.SQL, "args", true); !good {
+			return resolved, false
+		}
+		columns = values.columns
+	}
+	sql, repeat, ok := r.env.sql(r.m, s.SQL, columns)
 	if !ok || !s.SQL.set() {
 		r.args(s.Args.items, 1, before)
 		return resolved, false
@@ -58,13 +66,24 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 	if repeat > 0 {
 		resolved.Rows = repeat
 	}
-	resolved.Args = r.args(s.Args.items, max(repeat, 1), before)
+	kind, ok := r.m.statement(s.SQL.place, sql)
+	if s.Args.SQL.set() {
+		count := values.columns
+		if count == 0 {
+			count = kind.params
+		}
+		resolved.Args = r.selected(values, s.Draw, count, max(repeat, 1))
+	} else {
+		resolved.Args = r.args(s.Args.items, max(repeat, 1), before)
+		if s.Draw.set() {
+			r.m.at(s.Draw.place, "draw says which row of a query is drawn, and args is none")
+		}
+	}
 	if s.Rows.set() {
 		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
 			resolved.Rows = int(rows)
 		}
 	}
-	kind, ok := r.m.statement(s.SQL.place, sql)
 	resolved.Query = kind.query
 	resolved.Returns = types(s.Returns)
 	switch {

@@ -27,7 +27,7 @@ workloads:
       read: {sql: SELECT a FROM t WHERE id = ?, args: [{uniform: [1, "{{size}}"]}]}
       all: {sql: "INSERT INTO v VALUES (?)", args: [{next: v.id}], transaction: whole, clients: 1, count: 50}
   store:
-    records: {n: 50, key: "k{{hex16 i}}", value: {bytes: 10}}
+    records: {n: 50, key: "printf('k%016x', :i)", value: blob(10)}
     operations:
       get: {kv: get, pool: 2, clients: [2, 3]}
   empty:

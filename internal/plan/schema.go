@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -134,11 +135,25 @@ func (pool) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, ref[number]()) }
 
 func (check) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("string")) }
 
+func (tableOfPlan) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("string")) }
+
+func (arguments) JSONSchema() *jsonschema.Schema {
+	return either(typed("string"), list[generator]{}.JSONSchema())
+}
+
+func (step) JSONSchemaExtend(s *jsonschema.Schema) { limit(s, "draw", words(sortedKeys(sqlDraws)...)) }
+
 func (generator) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, words("seq", "bool")) }
+
+func allDraws() []string {
+	all := slices.Concat(kvDraws, sortedKeys(sqlDraws))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 func (operation) JSONSchemaExtend(s *jsonschema.Schema) {
 	for key, known := range map[string][]string{
-		"per": {"row"}, "busy": {"fail", "retry"}, "only": {"mix"}, "kv": kvOperations, "draw": kvDraws, "order": {"drawn", "sorted"}, "serve": {"http"},
+		"per": {"row"}, "busy": {"fail", "retry"}, "only": {"mix"}, "kv": kvOperations, "draw": allDraws(), "order": {"drawn", "sorted"}, "serve": {"http"},
 	} {
 		limit(s, key, words(known...))
 	}

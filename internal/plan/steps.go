@@ -113,6 +113,9 @@ func (u *unroller) own(w *written) {
 // generator returns how an argument is written: {{rows k}} repeats the arguments.
 func (w *written) generator(argument int) *generator {
 	generators := w.spec.Args.items
+	if len(generators) == 0 { // SQL, which shares nothing
+		return &generator{}
+	}
 	return &generators[argument%len(generators)]
 }
 
@@ -169,7 +172,7 @@ func (u *unroller) place(w *written, at []int) {
 		case v.Kind == assay.Derive && v.Of < len(u.current):
 			v.Of = u.current[v.Of]
 		case of == 1:
-		case v.Kind == assay.Seq:
+		case v.Kind == assay.Seq, v.Kind == assay.Expression, v.Kind == assay.Row:
 			each := max(1, v.Step)
 			v.From, v.Step = v.From+index*each, of*each
 		case v.Kind == assay.From:

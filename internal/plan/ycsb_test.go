@@ -34,14 +34,14 @@ func TestYCSBUpdates(t *testing.T) {
 			step := part.Operation.Steps[len(part.Operation.Steps)-1]
 			shares[step.KV] += part.Weight
 			if step.KV == wire.Update {
-				fields[fmt.Sprint(step.Field, " ", step.Fields, " ", step.Args[1].Length, " ", step.SQL)] += part.Weight
+				fields[fmt.Sprint(step.Field, " ", step.Fields, " ", step.Args[1].Query, " ", step.SQL)] += part.Weight
 			}
 		}
 		if shares[wire.Get]*c.update != shares[wire.Update]*c.read || len(shares) != 2 {
 			t.Errorf("%s: shares %v, want %d get to %d update", c.operation, shares, c.read, c.update)
 		}
 		for i := range 10 {
-			want := fmt.Sprintf("%d 10 100 UPDATE kv SET field%d = ?2 WHERE key = ?1", i, i)
+			want := fmt.Sprintf("%d 10 SELECT CAST((blob(100)\n) AS BLOB) UPDATE kv SET field%d = ?2 WHERE key = ?1", i, i)
 			if 10*fields[want] != shares[wire.Update] {
 				t.Errorf("%s: got %v, want a tenth of the updates to be %q", c.operation, fields, want)
 			}

@@ -13,7 +13,7 @@ import (
 
 const coldReads = `name: cold
 drivers: [honest, store]
-workload: {records: {n: 30000, key: "{{hex16 random}}", value: {bytes: 100}}}
+workload: {records: {n: 30000, key: "printf('%016x', hash(:i))", value: blob(100)}}
 operations:
   get: {kv: get, cache: [cold, warm], count: 40}
 `

@@ -203,9 +203,9 @@ func (c *changes) Delete(key []byte) error {
 const stores = `name: stores
 drivers: [store, honest]
 profiles: {synced: {sync: on}}
-workload: {name: kv, records: {n: 100, key: "{{hex16 random}}", value: {bytes: 20}}}
+workload: {name: kv, records: {n: 100, key: "printf('%016x', hash(:i))", value: blob(20)}}
 operations:
-  get: {kv: get, draw: zipf}
+  get: {kv: get, draw: zipfian}
   range: {kv: scan, limit: 5}
   put: {kv: put, count: 200, transaction: [none, 10]}
   change: {kv: rmw, count: 200}

@@ -145,7 +145,7 @@ func TestDiskThatIsFullWhileLoading(t *testing.T) {
 // Gets in read transactions are measured in windows, and in a block where it is
 // one: all of it, twice. A SQL driver has none, and says so.
 func TestReadTransactions(t *testing.T) {
-	b := newBench(t, strings.Replace(stores, "get: {kv: get, draw: zipf}", "get: {kv: get, draw: seq, count: 1000, transaction: [none, 10, whole]}", 1))
+	b := newBench(t, strings.Replace(stores, "get: {kv: get, draw: zipfian}", "get: {kv: get, draw: in-order, count: 1000, transaction: [none, 10, whole]}", 1))
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "get" })
 	b.Launches = 1
 	var windows, blocks int
@@ -192,11 +192,11 @@ drivers: [store, honest]
 clients: 4
 pool: 4
 profiles: {unsynced: {sync: off}}
-workload: {name: kv, records: {n: 100, key: "{{hex16 random}}", value: {bytes: 20}}}
+workload: {name: kv, records: {n: 100, key: "printf('%016x', hash(:i))", value: blob(20)}}
 operations:
-  get: {kv: get, draw: zipf, only: mix}
-  update: {kv: put, draw: zipf, only: mix}
-  change: {kv: rmw, draw: zipf, only: mix}
+  get: {kv: get, draw: zipfian, only: mix}
+  update: {kv: put, draw: zipfian, only: mix}
+  change: {kv: rmw, draw: zipfian, only: mix}
   add: {kv: put, only: mix}
   remove: {kv: delete, only: mix}
   updates: {mix: {get: 50, update: 50}, count: 300, busy: retry}
@@ -217,11 +217,11 @@ func TestKeysThatSeveralClientsChange(t *testing.T) {
 // Of values with fields, each field holds what was written to it. Steps without
 // a transaction around them are held to the same.
 func TestFieldsThatSeveralClientsChange(t *testing.T) {
-	testContested(t, strings.NewReplacer("{bytes: 20}", "{bytes: 20, fields: 4}",
+	testContested(t, strings.NewReplacer("value: blob(20)", "value: blob(5), fields: 4",
 		"update: {kv: put,", "update: {kv: update,",
 		"change: {kv: rmw,", "change: {kv: read-update,",
 		"  all: {mix: {get: 20, update: 40,", "  all: {mix: {put: 20, update: 40,",
-		"remove: {kv: delete,", "put: {kv: put, draw: zipf,").Replace(strings.Replace(contested, ", remove: 20}", "}", 1)), 4)
+		"remove: {kv: delete,", "put: {kv: put, draw: zipfian,").Replace(strings.Replace(contested, ", remove: 20}", "}", 1)), 4)
 }
 
 // testContested runs a plan of so many operations with drivers that keep what is

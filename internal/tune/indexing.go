@@ -43,10 +43,9 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		return nil
 	}
 	t.request.Step("looking for indexes that the queries lack, on a copy of the data")
-	largest := slices.MaxFunc(t.operations, func(a, b assay.Case) int { return a.Dataset.Rows() - b.Dataset.Rows() }).Dataset
 	cache := t.lab.Datasets()
 	cache.Timeout = t.request.Plan.Timeout
-	base, err := cache.Prepare(ctx, largest)
+	base, err := t.largest(ctx, cache)
 	if err != nil {
 		return err
 	}
@@ -59,6 +58,26 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		known.Levels = append(known.Levels, Level{Prepare: []string{statement}})
 	}
 	return t.addStates(ctx, cache, base, append(factors, known))
+}
+
+// largest are the largest data of the operations.
+func (t *Tuning) largest(ctx context.Context, cache dataset.Cache) (base *dataset.Data, err error) {
+	made := map[string]bool{}
+	for _, o := range t.operations {
+		key := o.Cell.Workload + o.Cell.ParamString()
+		if made[key] {
+			continue
+		}
+		made[key] = true
+		data, err := cache.Prepare(ctx, o.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		if base == nil || data.Size() > base.Size() {
+			base = data
+		}
+	}
+	return base, nil
 }
 
 // lacking are the indexes that SQLite's adviser finds for the operations, those first

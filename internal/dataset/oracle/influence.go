@@ -81,7 +81,15 @@ func mayBeNull(args []assay.Values, i int) bool {
 	if (v.Kind == assay.Same || v.Kind == assay.Derive) && v.Of < i {
 		return v.Null > 0 || mayBeNull(args, v.Of)
 	}
-	return v.Null > 0 || v.Kind == assay.Const && v.Value == nil
+	return v.Null > 0 || v.Kind == assay.Const && v.Value == nil || v.Kind == assay.Expression && saysNull(v.Query)
+}
+
+// saysNull reports whether SQL names NULL, or chooses between values.
+func saysNull(sql string) bool {
+	tokens, _ := sqltext.Scan(sql)
+	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
+		return slices.ContainsFunc([]string{"NULL", "NULLIF", "CASE", "IIF", "IF"}, t.Is)
+	})
 }
 
 // together is what several statements do to a table.

@@ -1,0 +1,321 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/dataset/seeded"
+	"assay/kit/column"
+)
+
+// keyStream is the stream of what is random in keys: the same number has the same key,
+// whichever operation draws it.
+const keyStream = "key"
+
+// group are columns that one row of SQL gives together.
+type group struct {
+	query   string
+	columns []int // of the generator, in the order of the query's
+	stream  string
+	read    func() ([]any, error)
+	rows    *sql.Rows
+	there   int64 // rows that there are to draw
+}
+
+// group finds the columns that one row of SQL gives: those of a statement from one query.
+func (g *generator) group(steps []assay.Step) {
+	at := 0
+	for i, step := range steps {
+		first := len(g.groups)
+		for range step.Args {
+			c := g.columns[at]
+			if c.Kind == assay.Expression || c.Kind == assay.Row || c.Kind == assay.Key {
+				g.join(first, at, fmt.Sprintf("%s/%d", g.stream, i))
+			}
+			at++
+		}
+	}
+}
+
+// join puts a column into the group of its query, of those from first on.
+func (g *generator) join(first, column int, stream string) {
+	c := g.columns[column].Values
+	for _, other := range g.groups[first:] {
+		o := g.columns[other.columns[0]].Values
+		if o.Kind == c.Kind && c.Kind != assay.Key && o.Query == c.Query && o.From == c.From && o.Draw == c.Draw {
+			other.columns = append(other.columns, column)
+			return
+		}
+	}
+	if c.Kind == assay.Key {
+		stream = keyStream
+	}
+	g.groups = append(g.groups, &group{query: c.Query, columns: []int{column}, stream: stream})
+}
+
+func (gr *group) of(g *generator) *drawn { return &g.columns[gr.columns[0]] }
+
+// each says for which numbers an expression is evaluated, in an order of the positions.
+func (gr *group) each(g *generator, rows int, order func(int) int) seeded.Each {
+	d := gr.of(g)
+	at := func(row int) (int64, int) {
+		number := d.From + int64(order(row))*max(1, d.Step)
+		return number + 1, int(number)
+	}
+	if d.Kind == assay.Key {
+		at = func(row int) (int64, int) {
+			position := order(row)
+			number := d.index(seeded.WordsOf(d.key, position), position)
+			return number + 1, int(number)
+		}
+	}
+	return seeded.Each{Stream: gr.stream, Rows: rows, At: at}
+}
+
+// open begins to evaluate expressions and keys, in an order of the positions.
+func (g *generator) open(ctx context.Context, length int, order func(int) int) error {
+	for _, gr := range g.groups {
+		if gr.of(g).Kind == assay.Row {
+			continue
+		}
+		if err := errors.Join(gr.close(), gr.open(ctx, g, gr.each(g, length, order))); err != nil {
+			return fmt.Errorf("%w; the SQL is:\n%s", err, gr.query)
+		}
+	}
+	return nil
+}
+
+func (gr *group) open(ctx context.Context, g *generator, each seeded.Each) (err error) {
+	if gr.rows, err = g.session.ForEach(ctx, gr.query, each); err != nil {
+		return err
+	}
+	gr.read, err = rowReader(gr.rows)
+	return err
+}
+
+func (gr *group) close() error {
+	if gr.rows == nil {
+		return nil
+	}
+	return gr.rows.Close()
+}
+
+// next takes the next row over into the columns.
+func (gr *group) next(g *generator) error {
+	if gr.of(g).Kind == assay.Row {
+		return nil
+	}
+	row, err := gr.read()
+	if err != nil {
+		return fmt.Errorf("%w; the SQL is:\n%s", err, gr.query)
+	}
+	for _, i := range gr.columns {
+		c := &g.columns[i]
+		if c.Of >= len(row) {
+			return fmt.Errorf("the SQL has %d columns, fewer than the arguments that take them:\n%s", len(row), gr.query)
+		}
+		c.asked = row[c.Of]
+		if whole, ok := c.asked.(int64); ok && c.found == column.Real {
+			c.asked = float64(whole)
+		}
+	}
+	return nil
+}
+
+// rowReader returns a function that reads one row after the other. Its slice is reused.
+func rowReader(rows *sql.Rows) (func() ([]any, error), error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	row, targets := make([]any, len(names)), make([]any, len(names))
+	for i := range row {
+		targets[i] = &row[i]
+	}
+	return func() ([]any, error) {
+		if !rows.Next() {
+			return nil, errors.Join(rows.Err(), errors.New("it gives fewer rows than there are operations"))
+		}
+		return row, rows.Scan(targets...)
+	}, nil
+}
+
+// typedRows is of how many rows the types of an expression are taken.
+const typedRows = 1000
+
+// prepare finds the types of a group's columns or, of drawn rows, draws them.
+func (gr *group) prepare(ctx context.Context, g *generator, length int) error {
+	if gr.of(g).Kind == assay.Row {
+		return gr.drawRows(ctx, g, length)
+	}
+	if err := gr.open(ctx, g, gr.each(g, min(length, typedRows), func(i int) int { return i })); err != nil {
+		return err
+	}
+	defer gr.close()
+	for range min(length, typedRows) {
+		if err := gr.next(g); err != nil {
+			return err
+		}
+		for j, i := range gr.columns {
+			c := &g.columns[i]
+			found, ok := typeOfBoth(c.found, c.asked)
+			if !ok {
+				return severalTypes(j)
+			}
+			c.found = found
+		}
+	}
+	for _, i := range gr.columns {
+		if c := &g.columns[i]; c.found == 0 { // NULL alone
+			c.found = column.Int
+		}
+	}
+	return nil
+}
+
+func severalTypes(column int) error {
+	return fmt.Errorf("column %d has values of several types, and an argument is of one: use CAST", column+1)
+}
+
+// typeOfBoth is the type of values so far and another one. Integers among floats become
+// floats, which compare alike.
+func typeOfBoth(before column.Type, value any) (column.Type, bool) {
+	var found column.Type
+	switch value.(type) {
+	case nil:
+		return before, true
+	case int64:
+		found = column.Int
+	case float64:
+		found = column.Real
+	case string:
+		found = column.Text
+	case []byte:
+		found = column.Blob
+	}
+	numbers := []column.Type{column.Int, column.Real}
+	switch {
+	case before == 0 || before == found:
+		return found, found != 0
+	case slices.Contains(numbers, before) && slices.Contains(numbers, found):
+		return column.Real, true
+	}
+	return before, false
+}
+
+// drawRows reads the answer of a query, and keeps the rows that are drawn.
+func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
+	answer, err := gr.answer(ctx, g)
+	if err != nil {
+		return err
+	}
+	gr.there = int64(answer.rows)
+	if length == 0 {
+		return nil
+	}
+	var picks []pick
+	choose := gr.of(g).rows(answer.rows, seeded.Key(g.seed, gr.stream, 0))
+	for position := range length {
+		picks = append(picks, pick{int(choose(position)), position, 0})
+	}
+	for _, i := range gr.columns {
+		g.columns[i].picked = make([]any, length)
+	}
+	if err := g.session.Begin(ctx, gr.stream); err != nil {
+		return err
+	}
+	rows, err := g.session.QueryContext(ctx, answer.query(answer.plain))
+	if err != nil {
+		return err
+	}
+	return readPicks(rows, picks, func(p pick, row []any) {
+		for _, i := range gr.columns {
+			c := &g.columns[i]
+			value := row[c.Of]
+			if whole, ok := value.(int64); ok && c.found == column.Real {
+				value = float64(whole)
+			}
+			c.picked[p.position] = value
+		}
+	})
+}
+
+// sourceRows are the answer to a query that rows are drawn from.
+type sourceRows struct {
+	sql   string
+	names []string
+	plain []string // the columns as they are stored: the driver makes times of dates
+	rows  uint64
+}
+
+func (a sourceRows) query(selected []string) string {
+	return fmt.Sprintf("WITH answer(%s) AS MATERIALIZED (\n%s\n) SELECT %s FROM answer", strings.Join(a.names, ", "), a.sql, strings.Join(selected, ", "))
+}
+
+// source names the columns of a group's query.
+func (gr *group) source() (a sourceRows) {
+	a.sql = gr.query
+	for i := range gr.columns {
+		name := fmt.Sprintf("c%d", i+1)
+		a.names, a.plain = append(a.names, name), append(a.plain, "+"+name)
+	}
+	return a
+}
+
+// text is what gives the group's values.
+func (gr *group) text(ctx context.Context, g *generator, session *seeded.Session) (string, error) {
+	if gr.of(g).Kind == assay.Row {
+		a := gr.source()
+		return a.query(a.plain), session.Begin(ctx, gr.stream)
+	}
+	return session.Over(ctx, gr.query, gr.each(g, 1, func(i int) int { return i }))
+}
+
+// answer counts the rows of a group's query, and finds their types.
+func (gr *group) answer(ctx context.Context, g *generator) (sourceRows, error) {
+	a := gr.source()
+	asked, into := []string{"count(*)"}, []any{&a.rows}
+	found := make([][2]sql.NullString, len(gr.columns))
+	for i, name := range a.names {
+		kind := fmt.Sprintf("nullif(typeof(%s), 'null')", name)
+		asked = append(asked, "min("+kind+")", "max("+kind+")")
+		into = append(into, &found[i][0], &found[i][1])
+	}
+	if err := g.session.Begin(ctx, gr.stream); err != nil {
+		return a, err
+	}
+	if err := g.session.QueryRowContext(ctx, a.query(asked)).Scan(into...); err != nil {
+		return a, err
+	}
+	if a.rows == 0 {
+		return a, errors.New("it gives no row to draw")
+	}
+	for i, at := range gr.columns {
+		kind, ok := column.Int, true // of NULL alone
+		if found[i][0].Valid {
+			kind, ok = typeOfAll(found[i][0].String, found[i][1].String)
+		}
+		if !ok {
+			return a, severalTypes(i)
+		}
+		g.columns[at].found = kind
+	}
+	return a, nil
+}
+
+// close ends what open and arguments began.
+func (g *generator) close() error {
+	var errs []error
+	for _, gr := range g.groups {
+		errs = append(errs, gr.close())
+	}
+	if g.done != nil {
+		errs = append(errs, g.done())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,252 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/internal/plan/sqltext"
+)
+
+// operationNumber is how SQL of values names the number of the operation.
+const operationNumber = ":i"
+
+// valueSQL is SQL that gives values, with the values of params written out.
+type valueSQL struct {
+	sql     string
+	rows    bool // it has rows to draw; otherwise it is evaluated for each operation
+	columns int  // 0: not known
+}
+
+// valueSQL resolves SQL that gives values; what names it in mistakes, and numbered says
+// that it may have :i.
+func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok bool) {
+	sql, ok := r.env.expand(r.m, t.place, t.value)
+	if !ok {
+		return v, false
+	}
+	tokens, whole := sqltext.Scan(sql)
+	if !whole {
+		r.m.at(t.place, "the SQL of %s has a quote or comment without an end", what)
+		return v, false
+	}
+	if tokens, ok = r.m.single(t.place, tokens); !ok {
+		return v, false
+	}
+	known := []string{"SELECT", "VALUES", "WITH"}
+	if verb := sqltext.Verb(tokens); !slices.Contains(known, verb) {
+		r.m.unknown(t.place, "SQL of "+what, verb, known)
+		return v, false
+	}
+	if !r.seeded(t, what, tokens) {
+		return v, false
+	}
+	v.rows, v.columns = valueShape(tokens)
+	if v.sql, ok = r.withParams(t, sql, tokens, numbered && !v.rows); !ok {
+		return v, false
+	}
+	if part := withoutFrom(tokens); !v.rows && part != "" && numbered {
+		r.m.at(t.place, "%s without FROM has values alone, and no %s", what, part)
+		return v, false
+	}
+	return v, true
+}
+
+// seeded reports SQL that would give other values each time.
+func (r *resolver) seeded(t text, what string, tokens []sqltext.Token) bool {
+	if found, at := sqltext.Varying(tokens); found != "" {
+		r.m.at(t.within(at.From), "%s must be the same each time, and %s is not: random(a, b), text(n) and blob(n) follow from the seed, and a time can be written out", what, found)
+		return false
+	}
+	if at, zoned := sqltext.Zoned(tokens); zoned {
+		r.m.at(t.within(at.From), "%s must be the same on each machine, and %s depends on its time zone", what, at.Text)
+		return false
+	}
+	return true
+}
+
+// within is where something stands in a text of one line.
+func (t text) within(offset int) place {
+	if strings.Contains(t.value, "\n") || offset > len(t.value) {
+		return t.place
+	}
+	return place{t.line, t.column + len([]rune(t.value[:offset]))}
+}
+
+// withParams writes values for the names of params.
+func (r *resolver) withParams(t text, sql string, tokens []sqltext.Token, numbered bool) (string, bool) {
+	var all strings.Builder
+	end, ok := 0, true
+	for _, token := range tokens {
+		all.WriteString(sql[end:token.From])
+		written := sql[token.From:token.To]
+		if token.Parameter() {
+			var good bool
+			written, good = r.param(t, token, numbered)
+			ok = ok && good
+		}
+		all.WriteString(written)
+		end = token.To
+	}
+	return all.String(), ok
+}
+
+// param is what is written for a name.
+func (r *resolver) param(t text, token sqltext.Token, numbered bool) (string, bool) {
+	name, colon := strings.CutPrefix(token.Text, ":")
+	value, known := r.env[name]
+	if !known {
+		value, known = machine[name]
+	}
+	switch {
+	case token.Text == operationNumber && numbered:
+		return token.Text, true
+	case token.Text == operationNumber:
+		r.m.at(t.within(token.From), ":i is the number of the operation, for values without FROM: a row's own number is the value of generate_series")
+		return "", false
+	case !colon:
+		r.m.at(t.within(token.From), "a param is written :name here, not %s", token.Text)
+		return "", false
+	case !known:
+		r.m.unknown(t.within(token.From), "param", name, append(sortedKeys(r.env), "i"))
+		return "", false
+	}
+	if _, whole := parseWhole(value); whole {
+		return value, true
+	}
+	if real, isReal := parseReal(value); isReal {
+		return strconv.FormatFloat(real, 'e', -1, 64), true
+	}
+	return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
+}
+
+// valueShape tells whether SQL has rows to draw, and how many columns.
+func valueShape(tokens []sqltext.Token) (rows bool, columns int) {
+	start := 0
+	for i, t := range tokens {
+		if t.Depth == 0 && (t.Is("SELECT") || t.Is("VALUES")) {
+			start = i
+			break
+		}
+	}
+	if tokens[start].Is("VALUES") {
+		return true, 1 + commas(call(tokens[start+1:], 0), 1)
+	}
+	list := tokens[start+1:]
+	for i, t := range list {
+		if t.Depth == 0 && t.Is("FROM") && !(i > 0 && list[i-1].Is("DISTINCT")) {
+			rows, list = true, list[:i]
+			break
+		}
+		if t.Depth == 0 && slices.ContainsFunc(clauses, t.Is) {
+			list = list[:i]
+			break
+		}
+	}
+	rows = rows || slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Depth == 0 && slices.ContainsFunc(compounds, t.Is) })
+	for i, t := range list {
+		if t.Kind == '*' && (i == 0 || list[i-1].Kind == ',' || list[i-1].Kind == '.' || list[i-1].Is("DISTINCT")) {
+			return rows, 0
+		}
+	}
+	return rows, 1 + commas(list, 0)
+}
+
+var (
+	clauses   = []string{"WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "WINDOW"}
+	compounds = []string{"UNION", "EXCEPT", "INTERSECT"}
+)
+
+// withoutFrom is what SQL has that needs FROM.
+func withoutFrom(tokens []sqltext.Token) string {
+	for _, t := range tokens {
+		if t.Depth == 0 && (slices.ContainsFunc(clauses, t.Is) || t.Is("WITH")) {
+			return strings.ToUpper(t.Text)
+		}
+	}
+	return ""
+}
+
+// call returns the tokens from a parenthesis of this depth up to its end.
+func call(tokens []sqltext.Token, depth int) []sqltext.Token {
+	for i, t := range tokens {
+		if t.Kind == ')' && t.Depth == depth {
+			return tokens[:i]
+		}
+	}
+	return tokens
+}
+
+func commas(tokens []sqltext.Token, depth int) (n int) {
+	for _, t := range tokens {
+		if t.Kind == ',' && t.Depth == depth {
+			n++
+		}
+	}
+	return n
+}
+
+// sqlDraws are the ways to draw rows of a query.
+var sqlDraws = map[string]assay.ValueKind{"uniform": "", "zipfian": assay.Zipf, "in-order": assay.InOrder}
+
+// selected resolves the arguments that SQL gives, for one row of count arguments and all of
+// its repetitions.
+func (r *resolver) selected(v valueSQL, draw text, count, repeat int) []assay.Values {
+	values := assay.Values{Kind: assay.Expression, Query: v.sql}
+	if v.rows {
+		values.Kind, values.Draw = assay.Row, sqlDraws[draw.value]
+		if values.Draw == assay.Zipf {
+			values.Theta = 0.99
+		}
+	} else if draw.set() {
+		r.m.at(draw.place, "draw says which row of a query is drawn, and args has no FROM")
+	}
+	var all []assay.Values
+	for j := range repeat {
+		for i := range count {
+			values.Of = i
+			if repeat > 1 {
+				values.From, values.Step = int64(j), int64(repeat)
+			}
+			all = append(all, values)
+		}
+	}
+	return all
+}
+
+// keySQL is the SELECT of a key: what random() is in it follows from its number, so that a
+// get finds what a put wrote.
+func (r *resolver) keySQL(t text) string {
+	tokens, _ := sqltext.Scan(t.value)
+	var key strings.Builder
+	end, numbered, drawn := 0, false, 0
+	for i, token := range tokens {
+		numbered = numbered || token.Text == operationNumber
+		if token.Is("random") && i+2 < len(tokens) && tokens[i+1].Kind == '(' && tokens[i+2].Kind == ')' {
+			numbered, drawn = true, drawn+1
+			key.WriteString(t.value[end:token.From] + strings.Repeat("hash(", drawn) + operationNumber + strings.Repeat(")", drawn))
+			end = tokens[i+2].To
+		}
+	}
+	key.WriteString(t.value[end:])
+	if t.set() && !numbered {
+		r.m.at(t.place, "the key needs :i, the number that tells keys apart, as in printf('user%%016x', :i)")
+		return ""
+	}
+	return r.bytes(text{t.place, key.String()}, 1, "a key")
+}
+
+// bytes is a SELECT of an expression as so many blobs.
+func (r *resolver) bytes(t text, columns int, what string) string {
+	v, ok := r.valueSQL(text{t.place, "SELECT\n" + t.value}, what, true)
+	if !ok {
+		return ""
+	}
+	if v.rows || v.columns != 1 {
+		r.m.at(t.place, "%s is one value, such as printf('user%%016x', :i) or blob(100)", what)
+		return ""
+	}
+	one := "CAST((" + strings.TrimPrefix(v.sql, "SELECT\n") + "\n) AS BLOB)"
+	return "SELECT " + strings.Join(slices.Repeat([]string{one}, columns), ", ")
+}
