@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/doctor"
 	"assay/internal/gate"
 	"assay/internal/lint"
@@ -47,7 +48,7 @@ const jsonHeading = `
 // The page of commands, flags, metrics, columns and fields is made from the code.
 func TestReference(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Reference\n\nCommands, findings, metrics, the columns of the CSV and the fields of the JSON, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
+	page.WriteString("# Reference\n\nCommands, findings, warnings, metrics, the columns of the CSV and the fields of the JSON, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		describeCommand(&page, c, 3)
 	}
@@ -63,6 +64,7 @@ func TestReference(t *testing.T) {
 	for _, r := range lint.Rules() {
 		fmt.Fprintf(&page, "\n### %s\n\n%s: %s. %s\n", r.ID, r.Severity, r.About, r.Help)
 	}
+	describeWarnings(t, &page)
 	page.WriteString("\n## Metrics\n\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n")
 	for _, m := range assay.Metrics {
 		better := "lower"
@@ -104,6 +106,43 @@ func describeCommand(page *strings.Builder, c *cobra.Command, level int) {
 	page.WriteString("```\n")
 	for _, sub := range c.Commands() {
 		describeCommand(page, sub, level+1)
+	}
+}
+
+// describeWarnings writes the kinds of doubts, of which the comments behind them say what
+// was found and what to do.
+func describeWarnings(t *testing.T, page *strings.Builder) {
+	t.Helper()
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "../../internal/analysis/doubt_traits.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := map[int]string{} // by line
+	for _, comment := range file.Comments {
+		behind[files.Position(comment.Pos()).Line] = strings.TrimSpace(comment.Text())
+	}
+	page.WriteString("\n## Warnings\n\nA warning reads \"code: evidence; advice\", beside the figure that it is about.\n\n| warning | what was found | what to do |\n| --- | --- | --- |\n")
+	rows := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		row, ok := n.(*ast.KeyValueExpr) // of Kinds: the file has no other table
+		if !ok {
+			return true
+		}
+		code := analysis.UnequalDurability
+		if literal, is := row.Key.(*ast.BasicLit); is {
+			code = strings.Trim(literal.Value, `"`)
+		}
+		found, advice, ok := strings.Cut(behind[files.Position(row.Pos()).Line], "; ")
+		if !ok {
+			t.Errorf("no comment behind the kind %s says what was found; what to do", code)
+		}
+		rows++
+		fmt.Fprintf(page, "| `%s` | %s | %s |\n", code, found, advice)
+		return false
+	})
+	if rows != len(analysis.Kinds) {
+		t.Errorf("the page has %d warnings, want %d", rows, len(analysis.Kinds))
 	}
 }
 

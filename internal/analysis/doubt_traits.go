@@ -16,50 +16,50 @@ const (
 )
 
 // Kinds are all kinds of doubts by code, with their traits: those of this package, and
-// those that trials report. A new kind has a row here, a sentence in package report and
-// a row in docs/fairness.md.
+// those that trials report. A new kind has a row here and a sentence in package report.
+// The reference has the comment behind a row: what was found; what to do.
 var Kinds = map[string]Trait{
-	"acknowledged-unsynced": Grave,
-	"autocorrelation":       0,
-	"begin-immediate":       Grave,
-	"beyond-disk":           Grave,
-	"busy":                  Grave,
-	"dropped":               Shown,
-	"disturbed":             Shown,
-	"drift":                 0,
-	"failed-requests":       0,
-	"few-launches":          Shown | Obvious,
-	"few-samples":           0,
-	"generator-bound":       0,
-	"grows":                 Grave,
-	"inside-default-cache":  0,
-	"known-bug":             Grave,
-	"layout":                Shown,
-	"memtable-not-filled":   0,
-	"no-checkpoint":         0,
-	"no-phases":             0,
-	"noise":                 Shown,
-	"not-steady":            0,
-	"not-traced":            Shown,
-	"option-without-effect": Shown,
-	"overloaded":            0,
-	"own-loop":              0,
-	"refuted-durability":    Grave,
-	"reopens":               0,
-	"same-engine":           Shown,
-	"scan":                  Grave,
-	"shared-cpus":           0,
-	"short-sequence":        0,
-	"skewed":                0,
-	"split-transaction":     0,
-	"stalls":                Grave,
-	"storage-loses-syncs":   0,
-	"stronger-sync-faster":  Grave,
-	"two-modes":             0,
-	UnequalDurability:       Shown,
-	"unequal-syncs":         0,
-	"unknown-durability":    Grave,
-	"unknown-noise":         Shown,
+	"acknowledged-unsynced": Grave,           // settings promise `power`, the trace shows commits without a sync before; do not rely on the promise
+	"autocorrelation":       0,               // launches resemble those before; repeat at another time
+	"begin-immediate":       Grave,           // the DSN sets `_txlock`, but assay begins with BEGIN IMMEDIATE; compare no ways to begin by this plan
+	"beyond-disk":           Grave,           // a client commits over 1.5 times as often as the disk can sync; check whether syncs reach the disk
+	"busy":                  Grave,           // over one "busy" in a hundred operations; set `busy_timeout` (with 0 the row has no rank and no ratio)
+	"dropped":               Shown,           // other programs or the hypervisor took time of launches, which do not count; stop other programs, or use a quieter machine
+	"disturbed":             Shown,           // other programs or the hypervisor took time of launches, which count because too few others are left; stop other programs, or use a quieter machine
+	"drift":                 0,               // figure or ratio changes over the launches by more than the margin; look for a machine that warms up or data that grow, and repeat the run at another time where it is the ratio
+	"failed-requests":       0,               // of a published claim, a few requests failed, which its source may have counted otherwise; look at the rate
+	"few-launches":          Shown | Obvious, // fewer launches than an interval needs; give the run a larger budget
+	"few-samples":           0,               // fewer than 100 requests lie beyond the percentile in each step that confirms a capacity; use a lower percentile in `--find-capacity`
+	"generator-bound":       0,               // over 80 % of what the load generator reaches without a database, or it was late; give it more processors, or compare at a lower rate
+	"grows":                 Grave,           // an operation takes over 1.5 times as long with the largest `n` as with the smallest; compare at your own `n`
+	"inside-default-cache":  0,               // the data fit into the cache that a setting enlarges; measure on a larger table
+	"known-bug":             Grave,           // a fault of this engine version loses or damages data (`assay advisories`); use a build with the fix
+	"layout":                Shown,           // code of one target has the same link layout in all launches; do not trust differences of a few percent, up to ten
+	"memtable-not-filled":   0,               // a block of a log-structured store had no flush or compaction; raise `count`
+	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`: checkpoints are only in `close-ns`; raise `count`
+	"no-phases":             0,               // the driver does not show phases; do not compare them
+	"noise":                 Shown,           // the A/A test differs by more than the margin; run on a quieter machine, or accept a wider margin
+	"not-steady":            0,               // windows still change in the second half of a launch; use blocks with a longer `count`
+	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, or allow tracing
+	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger
+	"overloaded":            0,               // over 1 % of the requests of an open load were not answered in time, or one was never sent; compare at a lower rate
+	"own-loop":              0,               // over 5 % of the figure is the worker's loop (`loop-ns/op`), in Python, Node.js or Ruby; compare with drivers of the same library
+	"refuted-durability":    Grave,           // a fault broke the promise, the row is ranked in the class that is left; use other settings, or rely on less
+	"reopens":               0,               // the pool closed and opened connections under load; keep as many idle as may be open
+	"same-engine":           Shown,           // two drivers have the same engine source and options; attribute the difference to the driver, and to how the engine was compiled
+	"scan":                  Grave,           // it reads a whole table, others look rows up; look for a missing primary key or index
+	"shared-cpus":           0,               // load generator and server share processors; measure with four processors or more, under Linux
+	"short-sequence":        0,               // windows draw from more rows than their sequence has positions (2,097,152); read it as a working set of that size
+	"skewed":                0,               // a few launches lie far out on one side; look for stalls
+	"split-transaction":     0,               // transactions too big for the engine were committed in parts; compare with smaller transactions
+	"stalls":                Grave,           // the total is over 1.05 times the median window, in three launches or more; look for checkpoints, compactions, collections
+	"storage-loses-syncs":   0,               // the file system or device may lose synced data; set `XDG_CACHE_HOME` to a local disk
+	"stronger-sync-faster":  Grave,           // the profile that promises more is faster; compare `sync-before-ack` of both
+	"two-modes":             0,               // two groups of launches, further apart than the margin; look at both groups: their mean describes neither
+	UnequalDurability:       Shown,           // the baseline is of another class: not compared; set the durability in the profile
+	"unequal-syncs":         0,               // the baseline, of one class, syncs otherwise; the difference can be what they sync
+	"unknown-durability":    Grave,           // settings do not tell the class; set those that decide it
+	"unknown-noise":         Shown,           // no A/A test of the baseline; check the outcome of its twin
 }
 
 // Is reports whether warnings of this kind have a trait.
