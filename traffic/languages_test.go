@@ -185,6 +185,7 @@ func TestLanguagesDraftAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorded := goShop(t, orders())
+	drafts := map[string]summary{} // of what is wanted, which several libraries share
 	for _, l := range shops() {
 		t.Run(l.name, func(t *testing.T) {
 			database, log := shop(t), filepath.Join(t.TempDir(), "log")
@@ -199,7 +200,12 @@ func TestLanguagesDraftAlike(t *testing.T) {
 			if l.name == "Rails" {                         // which says nothing of rows before 7.2
 				want = rowless(want)
 			}
-			got, wanted := drafted(t, must[[]byte](t)(os.ReadFile(log))), drafted(t, want)
+			wanted, known := drafts[string(want)]
+			if !known {
+				wanted = drafted(t, want)
+				drafts[string(want)] = wanted
+			}
+			got := drafted(t, must[[]byte](t)(os.ReadFile(log)))
 			for i := range max(len(got.plan), len(wanted.plan)) {
 				if a, b := at(got.plan, i), at(wanted.plan, i); a != b {
 					t.Errorf("the draft has %q, want %q", a, b)
