@@ -218,7 +218,7 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	if length == 0 {
 		return nil
 	}
-	var picks []pick
+	picks := make([]pick, 0, length)
 	choose := gr.of(g).rows(answer.rows, seeded.Key(g.seed, gr.stream, 0))
 	for position := range length {
 		picks = append(picks, pick{int(choose(position)), position, 0})
@@ -254,7 +254,11 @@ type sourceRows struct {
 }
 
 func (a sourceRows) query(selected []string) string {
-	return fmt.Sprintf("WITH answer(%s) AS MATERIALIZED (\n%s\n) SELECT %s FROM answer", strings.Join(a.names, ", "), a.sql, strings.Join(selected, ", "))
+	once := "" // what draws is evaluated once for each row, whatever is selected
+	if seeded.Draws(a.sql) {
+		once = "MATERIALIZED "
+	}
+	return fmt.Sprintf("WITH answer(%s) AS %s(\n%s\n) SELECT %s FROM answer", strings.Join(a.names, ", "), once, a.sql, strings.Join(selected, ", "))
 }
 
 // source names the columns of a group's query.

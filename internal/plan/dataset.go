@@ -96,16 +96,17 @@ func (r *resolver) scaledSeries(sql string, t text) string {
 			continue
 		}
 		arguments := call(tokens[i+1:], tokens[i+1].Depth)
-		if len(arguments) < 4 {
-			continue
-		}
-		to := arguments[len(arguments)-1].To
-		from := arguments[1].To
+		from, to := 0, arguments[len(arguments)-1].To
 		for _, a := range arguments {
-			if a.Kind == ',' && a.Depth == arguments[0].Depth {
+			switch comma := a.Kind == ',' && a.Depth == arguments[0].Depth+1; {
+			case comma && from == 0:
 				from = a.To
-				break
+			case comma:
+				to = min(to, a.From)
 			}
+		}
+		if from == 0 {
+			continue
 		}
 		r.resized = true
 		fmt.Fprintf(&scaled, "%smax(1, CAST(round((%s) * %g) AS INTEGER))", sql[end:from], sql[from:to], r.scale)

@@ -174,6 +174,12 @@ func perOperation(expression string) (string, error) {
 	return text.String(), nil
 }
 
+// Draws reports whether SQL has a function that draws.
+func Draws(sql string) bool {
+	tokens, _ := sqltext.Scan(sql)
+	return slices.ContainsFunc(tokens, draws)
+}
+
 func draws(t sqltext.Token) bool {
 	return t.Kind == sqltext.Word && slices.Contains(functions, strings.ToLower(t.Text))
 }

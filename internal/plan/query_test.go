@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"assay/kit/kv"
+)
+
+const sqlPlan = `name: shop
+drivers: [mattn]
+workload:
+  params: {rows: [1e5], word: ["it's"]}
+  schema: |
+    CREATE TABLE customer (id INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE);
+    CREATE TABLE purchase (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customer(id), total REAL);
+  data:
+    customer: SELECT value, printf('user%d@example.com', value) FROM generate_series(1, :rows)
+    purchase: SELECT value, random(1, :rows), random(1, 9999) / 100.0 FROM generate_series(1, 7, 1)
+operations:
+  by-mail:
+    sql: SELECT id FROM customer WHERE mail = ?
+    args: SELECT mail FROM customer              # drawn
+    draw: zipfian
+    rows: 1
+  newest:
+    sql: SELECT id, total FROM purchase WHERE customer = ? ORDER BY id DESC LIMIT 20
+    args: SELECT random_zipfian(1, :rows, 1.07)
+  buy:
+    sql: INSERT INTO purchase VALUES (?, ?, ?)
+    args: SELECT :rows * 3 + :i, :word, random(1, 9999) / 100.0
+  several:
+    sql: INSERT INTO purchase VALUES {{rows 2}}
+    args: SELECT :i, 1, 2
+  put:
+    kv: put
+    key: printf('%016x:%016x', random(), :i)
+    value: blob(210)
+`
+
+// What is written for params and in keys, and how each argument is drawn.
+func TestSQLValues(t *testing.T) {
+	p, err := Decode("shop.yaml", []byte(sqlPlan))
+	must(t, err)
+	cases, err := p.Expand(nil)
+	must(t, err)
+	got := map[string]string{}
+	for _, c := range cases {
+		var args []string
+		for _, s := range c.Operation.Steps {
+			for _, v := range s.Args {
+				args = append(args, fmt.Sprintf("%s %s %d %d+%d %q", v.Kind, v.Draw, v.Of, v.From, v.Step, v.Query))
+			}
+		}
+		got[c.Cell.Operation] = strings.Join(args, "\n")
+	}
+	buy := `"SELECT 100000 * 3 + :i, 'it''s', random(1, 9999) / 100.0"`
+	for operation, want := range map[string]string{
+		"by-mail": `row zipf 0 0+0 "SELECT mail FROM customer"`,
+		"newest":  `expression  0 0+0 "SELECT random_zipfian(1, 100000, 1.07)"`,
+		"buy":     "expression  0 0+0 " + buy + "\nexpression  1 0+0 " + buy + "\nexpression  2 0+0 " + buy,
+		"several": strings.ReplaceAll("expression  0 0+2 Q\nexpression  1 0+2 Q\nexpression  2 0+2 Q\nexpression  0 1+2 Q\nexpression  1 1+2 Q\nexpression  2 1+2 Q", "Q", `"SELECT :i, 1, 2"`),
+		"put":     `key seq 0 0+0 "SELECT CAST((printf('%016x:%016x', hash(:i), :i)\n) AS BLOB)"` + "\n" + `expression  0 0+0 "SELECT CAST((blob(210)\n) AS BLOB)"`,
+	} {
+		if got[operation] != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", operation, got[operation], want)
+		}
+	}
+	data := cases[0].Dataset
+	if want := "SELECT value, printf('user%d@example.com', value) FROM generate_series(1, 100000)"; data.Tables[0].Select != want {
+		t.Errorf("got %s, want %s", data.Tables[0].Select, want)
+	}
+	if !strings.HasSuffix(data.Schema, kv.Schema) {
+		t.Errorf("the schema has no store: %s", data.Schema)
+	}
+}
+
+// Scaling multiplies the rows of generate_series, by its param or as they are written.
+func TestScaledSQL(t *testing.T) {
+	p, err := Decode("shop.yaml", []byte(sqlPlan))
+	must(t, err)
+	cases, err := p.Scaled(Scale{Data: 4}).Expand(nil)
+	must(t, err)
+	for i, want := range []string{"generate_series(1, 400000)", "generate_series(1,max(1, CAST(round(( 7) * 4) AS INTEGER)), 1)"} {
+		if got := cases[0].Dataset.Tables[i].Select; !strings.HasSuffix(got, want) {
+			t.Errorf("got %s, want %s at its end", got, want)
+		}
+	}
+	if before := cases[0].Unscaled; before.Operation == "" {
+		t.Error("a scaled cell has not the one that it was")
+	}
+}
