@@ -139,8 +139,7 @@ func readInputs(options Options) ([]*script, *logged, error) {
 	if err != nil {
 		return nil, nil, &InputError{fmt.Errorf("%s: %w", options.LogName, err)}
 	}
-	scripts, log.rest = attach(scripts, log)
-	return scripts, log, nil
+	return attach(scripts, log), log, nil
 }
 
 // drafter makes one plan.

@@ -210,6 +210,13 @@ func (f *fitting) both(ctx context.Context, low, high int) {
 	})
 }
 
+// constant reports whether nothing of an operation differs from one time to the next.
+func (o *operation) constant() bool {
+	return !slices.ContainsFunc(o.steps, func(st *statement) bool {
+		return random(st.tokens) || clock(st.tokens) || slices.ContainsFunc(st.args, func(a argument) bool { return !strings.HasPrefix(a.yaml, "{const:") })
+	})
+}
+
 // bisect looks for the place, from 0 to the last, with which the step has as many rows as are
 // wanted. The best one stays; what was there, if none is better.
 func (f *fitting) bisect(ctx context.Context, last int64, grows bool, set func(place int64) error) {
@@ -266,9 +273,12 @@ func (d *drafter) mean(ctx context.Context, o *operation, step int) (float64, er
 		return 0, err
 	}
 	op := b.cases[o.name].Operation
-	times := tried
-	if !o.changes() {
-		times = meant
+	times := meant
+	switch {
+	case o.changes():
+		times = tried
+	case o.constant():
+		times = 1 // it has the same rows each time
 	}
 	trace, err := d.data.Trace(ctx, op, times)
 	if err != nil {

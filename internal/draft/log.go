@@ -25,7 +25,11 @@ type logged struct {
 	undone  int      // transactions that were rolled back
 	endless int      // transactions whose end is not in the log
 	nested  int      // savepoints within transactions
-	rest    int      // operations of shapes that are too many
+	count   int      // operations
+	nanos   int64    // of all of them
+	// rest are the operations of shapes that are too many, and restNanos is what they took.
+	rest      int
+	restNanos int64
 }
 
 // shape is an operation as the log shows it: a statement, or those of a transaction
@@ -326,6 +330,10 @@ func (r *logReader) finish() (*logged, error) {
 		return cmp.Or(b.count-a.count, strings.Compare(strings.Join(a.ids, " "), strings.Join(b.ids, " ")))
 	})
 	r.t.shapes = mergeLists(r.t.shapes)
+	for _, s := range r.t.shapes {
+		r.t.count += s.all()
+		r.t.nanos += s.nanos
+	}
 	r.arrivals()
 	return &r.t, nil
 }
@@ -360,19 +368,15 @@ func (r *logReader) arrivals() {
 
 // summary says what the log shows of the traffic.
 func (t *logged) summary() []string {
-	count := 0
-	for _, s := range t.shapes {
-		count += s.all()
-	}
 	all := []string{fmt.Sprintf("%d operations of %d kinds, %s a second, %d in the busiest second; up to %d at once 95 %% of the time",
-		count, len(t.shapes), perSecond(t.rate), t.peak, t.clients)}
+		t.count, len(t.shapes), perSecond(t.rate), t.peak, t.clients)}
 	for _, each := range []struct {
 		n    int64
 		what string
 	}{{int64(t.undone), "transactions were rolled back, and are left out"},
 		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
 		{int64(t.nested), "savepoints were set in transactions; a log has no names of them, so the plan has only the statements in them"},
-		{int64(t.rest), "operations are left out, because there are too many kinds to measure each"}} {
+		{int64(t.rest), fmt.Sprintf("operations are left out, which took %.0f %% of the log's time: a plan has the %d kinds with the largest shares", 100*float64(t.restNanos)/float64(max(1, t.nanos)), maxShapes)}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
 		}

@@ -176,7 +176,7 @@ func FuzzLog(f *testing.F) {
 		if l.clients < 1 || len(l.shapes) == 0 || math.IsNaN(l.rate) {
 			t.Errorf("got %d clients, %d shapes and a rate of %g", l.clients, len(l.shapes), l.rate)
 		}
-		all, _ := attach(nil, l)
+		all := attach(nil, l)
 		for _, s := range all {
 			for i, q := range s.queries {
 				s.shape.steps[min(i, len(s.shape.steps)-1)].arguments(q)
@@ -280,7 +280,7 @@ func TestLogOfQueriesThatAreAlike(t *testing.T) {
 	id, text := traffic.Fingerprint("SELECT id FROM item WHERE name = 'x'")
 	l, err := readLog(fmt.Appendf(nil, "{\"traffic\":1}\n{\"id\":%q,\"sql\":%q}\n{\"s\":%q,\"at\":1,\"conn\":1}\n", id, text, id))
 	must(t, err)
-	all, _ := attach(scripts, l)
+	all := attach(scripts, l)
 	if len(all) != 2 || all[0].shape == nil || all[1].shape != nil {
 		t.Fatalf("got %d operations, want 2 and the traffic with the first", len(all))
 	}

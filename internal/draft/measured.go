@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,31 +11,57 @@ import (
 	"assay/traffic"
 )
 
-// maxShapes bounds the operations that a log gives; the rest is counted.
-const maxShapes = 60
+// maxShapes bounds the operations that a log gives: a plan of more is neither read nor
+// measured by anybody. The rest is counted.
+const maxShapes = 20
 
 // attach gives each operation of the queries its shape in a log, and makes
-// operations of the shapes that the queries do not have. It returns how many
-// operations of the log it left out.
-func attach(scripts []*script, t *logged) ([]*script, int) {
+// operations of the largest shapes that the queries do not have.
+func attach(scripts []*script, t *logged) []*script {
 	known := map[string][]*script{}
 	for _, s := range scripts {
 		known[s.key()] = append(known[s.key()], s)
 	}
-	made, rest := 0, 0
+	var others []*shape
 	for _, shape := range t.shapes {
 		if all := known[anyLengths(shape.texts)]; all != nil {
 			shape.give(all)
 			continue
 		}
-		if made++; made > maxShapes {
-			rest += shape.all()
+		others = append(others, shape)
+	}
+	large := t.largest(others)
+	for _, shape := range others {
+		if large[shape] != nil {
+			scripts = append(scripts, large[shape])
 			continue
 		}
-		scripts = append(scripts, shape.script())
+		t.rest += shape.all()
+		t.restNanos += shape.nanos
 	}
 	nameAll(scripts)
-	return scripts, rest
+	return scripts
+}
+
+// largest makes operations of the shapes with the largest share of the log's operations or
+// of its time, whichever is larger, until there are enough that can be measured.
+func (t *logged) largest(all []*shape) map[*shape]*script {
+	sorted, found, made := slices.Clone(all), map[*shape]*script{}, 0
+	slices.SortStableFunc(sorted, func(a, b *shape) int { return cmp.Compare(t.share(b), t.share(a)) })
+	for _, s := range sorted {
+		if made == maxShapes {
+			break
+		}
+		if found[s] = s.script(); found[s].leftOut == "" {
+			made++
+		}
+	}
+	return found
+}
+
+// share is that of a shape in the log's operations or in its time, whichever is larger.
+func (t *logged) share(s *shape) float64 {
+	return max(float64(s.all())/float64(max(1, t.count)), float64(s.nanos)/float64(max(1, t.nanos)))
 }
 
 // give gives a shape to the first that can be measured of the scripts that a log

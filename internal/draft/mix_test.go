@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,50 @@ func TestAssumedNamesWhatIsThere(t *testing.T) {
 	for want, d := range map[string]*document{"add to each operation: statement: never": {}, "add to each operation and to the mix: statement: never": {mix: &mix{}}} {
 		if got := d.assumed(); !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q at its end", got, want)
+		}
+	}
+}
+
+// Of a log with many kinds of operations, a plan has the few with the largest shares: also a
+// rare one that took most of the time. What cannot be measured takes no place.
+func TestLogOfManyKinds(t *testing.T) {
+	log := "{\"traffic\":1}\n"
+	at := 0
+	add := func(id, sql string, times, nanos int) {
+		log += fmt.Sprintf("{\"id\":%q,\"sql\":%q}\n", id, sql)
+		for range times {
+			at += nanos
+			log += fmt.Sprintf("{\"s\":%q,\"at\":%d,\"conn\":1,\"ns\":%d}\n", id, at, nanos)
+		}
+	}
+	for i := range 500 {
+		add(fmt.Sprint("s", i), fmt.Sprintf("SELECT c%d FROM item", i), 2+i/100, 1000)
+	}
+	add("slow", "SELECT count(*) FROM item", 1, 1e9)
+	add("version", "SELECT sqlite_version()", 100, 1000)
+	l, err := readLog([]byte(log))
+	must(t, err)
+	measured, slow := 0, false
+	for _, s := range attach(nil, l) {
+		if s.leftOut == "" {
+			measured++
+		}
+		slow = slow || s.queries[0].sql == "SELECT count(*) FROM item"
+	}
+	if measured != maxShapes || !slow {
+		t.Errorf("%d operations are measured, with the slowest: %t; want %d with it", measured, slow, maxShapes)
+	}
+	if want := l.count - 100 - 1 - 6*(maxShapes-1); l.rest != want {
+		t.Errorf("%d operations are left out, want %d", l.rest, want)
+	}
+}
+
+// A query without anything that differs is tried once, not hundreds of times.
+func TestConstantOperation(t *testing.T) {
+	for want, yaml := range map[bool]string{true: "{const: 5}", false: "{uniform: [1, 9]}"} {
+		o := &operation{steps: []*statement{{query: &query{args: []argument{{yaml: yaml}}}}}}
+		if got := o.constant(); got != want {
+			t.Errorf("an operation with %s is constant: %t, want %t", yaml, got, want)
 		}
 	}
 }

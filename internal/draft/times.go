@@ -35,10 +35,11 @@ func (d *drafter) timeReads(ctx context.Context) error {
 		return err
 	}
 	d.progress("comparing times with those of the log")
+	timed := timed(d.operations)
 	for range sections {
-		for _, o := range d.operations {
-			if !o.timed() || time.Until(d.until) <= 0 {
-				continue
+		for _, o := range timed {
+			if time.Until(d.until) <= 0 {
+				return nil
 			}
 			took, err := b.median(ctx, o)
 			if ctx.Err() != nil {
@@ -52,9 +53,13 @@ func (d *drafter) timeReads(ctx context.Context) error {
 	return nil
 }
 
-// timed reports whether an operation's time is compared with that in the log.
-func (o *operation) timed() bool {
-	return o.shape != nil && o.leftOut == "" && !o.changes() && len(o.shape.took) >= sections*minSection
+// timed are the queries whose times are compared with those in the log: of those that have
+// next to no part in the log's time, the writer of the log may be most of what was timed.
+func timed(all []*operation) []*operation {
+	total := spent(all)
+	return slices.DeleteFunc(slices.Clone(all), func(o *operation) bool {
+		return o.shape == nil || o.leftOut != "" || o.changes() || len(o.shape.took) < sections*minSection || float64(o.shape.nanos) < share*total
+	})
 }
 
 // median is that of what an operation takes each time, in a short while.
@@ -92,13 +97,9 @@ func spent(all []*operation) (total float64) {
 	return total
 }
 
-// compared are the queries whose times are compared: of those that have next to no part
-// in the log's time, the writer of the log may be most of what was timed.
+// compared are those that were timed here in all rounds.
 func compared(all []*operation) []*operation {
-	total := spent(all)
-	return slices.DeleteFunc(slices.Clone(all), func(o *operation) bool {
-		return !o.timed() || len(o.here) < sections || float64(o.shape.nanos) < share*total
-	})
+	return slices.DeleteFunc(timed(all), func(o *operation) bool { return len(o.here) < sections })
 }
 
 // untimed says which operations have a time in the log that is not compared.
