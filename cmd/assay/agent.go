@@ -12,6 +12,7 @@ import (
 	"assay/internal/runner/host"
 	"assay/internal/store"
 	"assay/internal/store/fleet"
+	"assay/internal/sys/hostlock"
 
 	"github.com/spf13/cobra"
 )
@@ -43,12 +44,13 @@ func (a *app) agent(ctx context.Context, idle time.Duration) error {
 	if err != nil {
 		return err
 	}
+	l.HostLock = "" // the agent takes the turn for its launches
 	who, err := thisAgent(l)
 	if err != nil {
 		return err
 	}
 	a.progress.Note(fmt.Sprintf("agent of %s, assay %s: waiting for launches in %s", who.Words, version, s.Name()))
-	err = (&fleet.Agent{Store: s, Who: who, Lock: fleet.HostLock, Lease: fleet.Lease, Poll: fleet.Poll, Idle: idle, Note: a.progress.Note,
+	err = (&fleet.Agent{Store: s, Who: who, Lock: hostlock.Path, Lease: fleet.Lease, Poll: fleet.Poll, Idle: idle, Note: a.progress.Note,
 		Open: func(ctx context.Context, run assay.Run, trials []assay.Trial) (fleet.Bench, error) {
 			return l.Bench(ctx, run, trials)
 		}}).Run(ctx)

@@ -17,7 +17,7 @@ import (
 
 	"assay"
 	"assay/internal/store"
-	"assay/internal/store/fleet"
+	"assay/internal/sys/hostlock"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
@@ -149,12 +149,12 @@ func newMachine(ts *testscript.TestScript, neg bool, args []string) {
 	id, lock := ts.MkAbs(name+".id"), ts.MkAbs(name+".lock")
 	ts.Check(os.WriteFile(id, []byte(strings.Repeat("0", 32-len(pid))+pid+"\n"), 0o644))
 	ts.Check(os.WriteFile(lock, nil, 0o644))
-	made, err := os.OpenFile(fleet.HostLock, os.O_CREATE|os.O_EXCL, 0o666) // to mount over
+	made, err := os.OpenFile(hostlock.Path, os.O_CREATE|os.O_EXCL, 0o666) // to mount over
 	if err == nil {
 		ts.Check(errors.Join(made.Chmod(0o666), made.Close()))
 	}
 	run(ts, append(inside, "mount", "--bind", id, "/etc/machine-id")...)
-	run(ts, append(inside, "mount", "--bind", lock, fleet.HostLock)...)
+	run(ts, append(inside, "mount", "--bind", lock, hostlock.Path)...)
 }
 
 // agent NAME starts an agent on a machine. What it says goes to NAME.err.

@@ -13,6 +13,7 @@ import (
 	"assay/internal/lab"
 	"assay/internal/store"
 	"assay/internal/sys/file"
+	"assay/internal/sys/hostlock"
 )
 
 // cacheDir is where workers, datasets and running databases lie; all of it
@@ -113,6 +114,10 @@ func wrongLocation(err error) error {
 	return err
 }
 
+// hostLock is the file by which those that measure on this machine take turns. Scripts of tests
+// have one of their own.
+var hostLock = hostlock.Path
+
 // lab is where runs are made. The progress of what is done in it is shown until the
 // command ends, or closes it to print something.
 func (a *app) lab(quiet bool) (*lab.Lab, error) {
@@ -131,7 +136,7 @@ func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: a.progress}, nil
+	return &lab.Lab{Cache: cache, Source: source, Version: version, HostLock: hostLock, Wire: a.wireTrace(), Watcher: a.progress}, nil
 }
 
 // commandLine is an assay command on the same store.

@@ -201,7 +201,7 @@ func (p *progress) Measure(e runner.Event) {
 		return
 	}
 	switch {
-	case e.Phase == runner.BudgetTooSmall:
+	case e.Phase == runner.BudgetTooSmall || e.Phase == runner.LeftOut:
 		p.line("%s", doing(e))
 		return
 	case p.terminal != nil:

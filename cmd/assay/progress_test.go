@@ -46,6 +46,7 @@ func TestPhasesAreTold(t *testing.T) {
 		runner.Measuring: "measuring, round 2: WHAT; about 20s left\n",
 		runner.BudgetTooSmall: "WHAT 30s, and the budget for them is 20s: some comparisons will stay undecided; " +
 			"raise --budget, or choose cells with --only\n",
+		runner.LeftOut: "WHAT\n",
 	} {
 		var out strings.Builder
 		(&progress{out: &out}).Measure(runner.Event{Phase: phase, What: "WHAT", Done: 10 * second, Total: 30 * second, Budget: 20 * second, Round: 2})

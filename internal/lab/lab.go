@@ -29,6 +29,7 @@ type Lab struct {
 	// Checkouts are drivers' sources in folders, which are asked for by their version.
 	Checkouts []build.Checkout
 	Version   string    // of assay, which runs keep
+	HostLock  string    // file by which those that measure on this machine take turns; empty: those of a cache folder do
 	Wire      io.Writer // gets a copy of the talk with the workers; nil: nobody
 	Watcher   Watcher
 }
@@ -100,7 +101,7 @@ func (l *Lab) Datasets() dataset.Cache {
 // machine is what all measuring has in common.
 func (l *Lab) machine(work *runner.Workspace) runner.Machine {
 	strace, _ := exec.LookPath("strace") // without it, no commits are traced
-	return runner.Machine{Data: l.Datasets(), Work: work, Assay: Self(), Strace: strace,
+	return runner.Machine{Data: l.Datasets(), Work: work, HostLock: l.HostLock, Assay: Self(), Strace: strace,
 		Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Wire: l.Wire, Progress: l.Watcher.Measure}
 }
 

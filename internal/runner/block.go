@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"assay"
@@ -12,9 +13,22 @@ import (
 )
 
 // oneByOne measures members of a group one after the other, in random order, each on a
-// fresh copy of the data.
-func (r *Runner) oneByOne(members []*member, measure func(*member) error) error {
-	for _, i := range r.shuffled(len(members)) {
+// fresh copy of the data. Of a first launch within a budget, twins come last: where it ends
+// before, a cell without its A/A test is worth more than the test without its cell.
+func (r *Runner) oneByOne(g *group, members []*member, measure func(*member) error) error {
+	order := r.shuffled(len(members))
+	if r.config.Budget > 0 && g.launches.finished == 0 {
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch twin := members[a].twin; {
+			case twin == members[b].twin:
+				return 0
+			case twin:
+				return 1
+			}
+			return -1
+		})
+	}
+	for _, i := range order {
 		if err := measure(members[i]); err != nil {
 			return err
 		}
@@ -24,7 +38,7 @@ func (r *Runner) oneByOne(members []*member, measure func(*member) error) error 
 
 // blocks measures a launch of a group, of which each block is run as it says.
 func (r *Runner) blocks(ctx context.Context, g *group, members []*member, launch int, run runsBlock) error {
-	return r.oneByOne(members, func(m *member) error {
+	return r.oneByOne(g, members, func(m *member) error {
 		for _, j := range m.jobs {
 			if err := r.block(ctx, g, m, j, launch, run); err != nil {
 				return err

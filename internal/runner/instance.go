@@ -134,15 +134,15 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	return in.readSettings(ctx)
 }
 
-// call sends a request with the plan's time limit.
+// call sends a request with the plan's time limit, and that of the budget.
 func (in *instance) call(ctx context.Context, kind string, request, reply any) error {
-	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	limited, cancel := in.r.bounded(ctx)
 	defer cancel()
 	err := in.worker.Call(limited, kind, request, reply)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return in.diagnose(fail(kind, err))
+	return endedByBudget(limited, in.diagnose(fail(kind, err)))
 }
 
 // readSettings reads all settings on every connection and compares them with

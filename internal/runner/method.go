@@ -238,7 +238,7 @@ func (inCalls) arguments(context.Context, *job) (int, error) { return 1, nil }
 func (inCalls) connections(j *job) connections { return connections{writers: j.Cell.Pool} }
 
 func (inCalls) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
-	return r.oneByOne(members, func(m *member) error { return r.sequence(ctx, g, m, number) })
+	return r.oneByOne(g, members, func(m *member) error { return r.sequence(ctx, g, m, number) })
 }
 
 func (inCalls) spent(k Costs, c assay.Case) assay.Spent {

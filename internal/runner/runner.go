@@ -60,6 +60,9 @@ func (p Program) path(launch int) (path string, layout int) {
 type Machine struct {
 	Data dataset.Cache
 	Work *Workspace
+	// HostLock is the file by which those that measure on this machine take turns; empty: the
+	// turns are those of the cache folder.
+	HostLock string
 	// Assay is the path of this program, which makes the load for operations that
 	// are served: assay load, in a process of its own.
 	Assay  string
@@ -100,12 +103,14 @@ type Config struct {
 // Phase is what the runner is at.
 type Phase int
 
-// The phases. BudgetTooSmall is said once: the budget is too small for Event.Total.
+// The phases. BudgetTooSmall is said once: the budget is too small for Event.Total. LeftOut
+// says what it is too small for before that is measured.
 const (
 	Preparing Phase = iota + 1
 	Waiting
 	Measuring
 	BudgetTooSmall
+	LeftOut
 )
 
 // Event says what the runner does.
@@ -137,6 +142,7 @@ type measurement struct {
 	groups     []*group       // of those that can
 	totals     totals         // of both
 	clock      clock
+	first      firstRound
 	time       timing // of the launches
 }
 

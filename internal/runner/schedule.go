@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"assay"
@@ -58,9 +59,7 @@ func (r *Runner) Launch(ctx context.Context, number int, cases []assay.Case) err
 // measure measures while no other assay does. It emits the trials of cells that cannot
 // be measured before, and those of sums afterwards.
 func (r *Runner) measure(ctx context.Context, launch func() error) error {
-	turn, err := r.config.Work.takeTurn(ctx, func() {
-		r.progress(Waiting, "another assay that measures on this machine", 0)
-	})
+	turn, err := r.takeTurn(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,8 +77,12 @@ func (r *Runner) measure(ctx context.Context, launch func() error) error {
 }
 
 // rounds launches what the schedule says next, each group once and in random
-// order, until it says nothing more.
+// order, until it says nothing more. Within a budget, first launches are made in the order of
+// the schedule, the cheapest first, and each shows what the others may cost.
 func (r *Runner) rounds(ctx context.Context) error {
+	if err := r.firstLaunches(ctx); err != nil {
+		return err
+	}
 	for {
 		next := schedule.Next(r.scheduled(), r.limitsNow())
 		if len(next) == 0 {
@@ -104,6 +107,32 @@ func (r *Runner) rounds(ctx context.Context) error {
 	}
 }
 
+// firstLaunches launches each group once that has had no launch, while there is time.
+func (r *Runner) firstLaunches(ctx context.Context) error {
+	if r.config.Budget == 0 || len(r.unlaunched()) == 0 {
+		return nil
+	}
+	r.clock.round++
+	for {
+		r.fitFirstLaunches()
+		next := slices.DeleteFunc(schedule.Next(r.scheduled(), r.limitsNow()), func(i int) bool { return r.groups[i].launches.last > 0 })
+		if len(next) == 0 {
+			break
+		}
+		g := r.groups[next[0]]
+		guess := g.guess()
+		if err := r.launch(ctx, g, g.next.members); err != nil {
+			return err
+		}
+		r.first.note(g, guess)
+	}
+	if err := r.sumUp(false); err != nil {
+		return err
+	}
+	r.warnOfBudget()
+	return nil
+}
+
 // scheduled is what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
@@ -114,7 +143,7 @@ func (r *Runner) scheduled() []schedule.Group {
 		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished,
 			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
 		if g.launches.cost == 0 {
-			all[i].Cost, all[i].Guessed = g.guess(), true
+			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess())*schedule.GuessError, true
 		}
 		lacking := max(0, r.config.Launches-g.next.fewest) // of what waited
 		g.need.launches = counted + max(g.need.most(), lacking)
@@ -158,18 +187,32 @@ func (r *Runner) notRun() error {
 	for _, g := range r.groups {
 		for _, m := range g.members {
 			for _, j := range m.jobs {
-				if m.twin || g.record.tried[j.Cell.Key()] > 0 {
+				if g.record.tried[j.Cell.Key()] > 0 {
 					continue
 				}
-				t := newTrial(m, j, 0)
-				t.Outcome, t.Reason = assay.NotRun, reason
-				if err := r.emit(t); err != nil {
+				if err := r.emitNotRun(m, j, reason); err != nil {
 					return err
 				}
 			}
 		}
 	}
+	for _, m := range r.first.dropped {
+		for _, j := range m.jobs {
+			if err := r.emitNotRun(m, j, fmt.Sprintf("the budget of %s is too small for it: it was left out, so that every operation is measured", brief(r.config.Budget))); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+func (r *Runner) emitNotRun(m *member, j *job, reason string) error {
+	if m.twin {
+		return nil
+	}
+	t := newTrial(m, j, 0)
+	t.Outcome, t.Reason = assay.NotRun, reason
+	return r.emit(t)
 }
 
 // MinTime estimates the wall time that the minimum number of launches of every

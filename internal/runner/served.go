@@ -137,13 +137,13 @@ func (r *Runner) arrivalSeed(launch, step int) [2]uint64 {
 
 // load runs the load generator within the time limit of a block.
 func (in *instance) load(ctx context.Context, j *job, url string, n loadSize) (load.Result, error) {
-	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	limited, cancel := in.r.bounded(ctx)
 	defer cancel()
 	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
 		Requests: n.measured, Warm: n.warm, Rate: n.rate, Even: j.Cell.Params[assay.ArrivalsParam] == assay.EvenArrivals, Seed: n.seed, Expect: j.answers})
 	in.loadUsed += used
 	if ctx.Err() == nil && limited.Err() != nil {
-		return result, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", n.warm+n.measured, in.r.config.Timeout)}
+		return result, endedByBudget(limited, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", n.warm+n.measured, in.r.config.Timeout)})
 	}
 	return result, err
 }

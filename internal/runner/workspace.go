@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/sys/hostlock"
 	"assay/internal/sys/scratch"
 )
 
@@ -57,27 +57,16 @@ func freeSpace(dir string) int64 {
 	return int64(fs.Bavail) * int64(fs.Bsize)
 }
 
-// turnPause is how often it is asked whether another assay has ended measuring.
-const turnPause = 200 * time.Millisecond
-
-// takeTurn waits until no other assay measures in the same cache folder: two at
-// a time would measure each other. The turn ends when the file is closed.
-func (w *Workspace) takeTurn(ctx context.Context, waiting func()) (io.Closer, error) {
-	for told := false; ; {
-		turn, err := scratch.Lock(filepath.Join(filepath.Dir(w.Dir), "measuring.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) {
-			return turn, err
-		}
-		if !told {
-			told = true
-			waiting()
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(turnPause):
+// takeTurn waits until no other assay measures on this machine. Where its lock cannot be
+// opened, as in a container without /tmp, the turns are those of the cache folder.
+func (r *Runner) takeTurn(ctx context.Context) (io.Closer, error) {
+	waiting := func() { r.progress(Waiting, "another assay that measures on this machine", 0) }
+	if r.config.HostLock != "" {
+		if taken, err := hostlock.Take(ctx, r.config.HostLock, waiting); err == nil || ctx.Err() != nil {
+			return taken, err
 		}
 	}
+	return hostlock.Take(ctx, filepath.Join(filepath.Dir(r.config.Work.Dir), "measuring.lock"), waiting)
 }
 
 // check says why nothing can be measured in the workspace any more: it is gone,

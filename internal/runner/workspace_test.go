@@ -77,29 +77,39 @@ func TestWorkspaceThatCannotBe(t *testing.T) {
 	}
 }
 
-// Only one run at a time measures in a cache folder; the next one says that it
-// waits, and goes on when the first has ended.
+// Only one run at a time measures on a machine, whatever its cache folder is, and in a cache
+// folder where there is no lock of the machine; the next one says that it waits, and goes on
+// when the first has ended.
 func TestTurns(t *testing.T) {
-	dir := t.TempDir()
-	first, second := openWorkspace(t, dir, "20261120-153000-0001"), openWorkspace(t, dir, "20261120-153000-0002")
-	turn, err := first.takeTurn(t.Context(), func() { t.Error("the first one waits") })
-	must(t, err)
-	cancelled, cancel := context.WithCancel(t.Context())
-	if _, err := second.takeTurn(cancelled, cancel); !errors.Is(err, context.Canceled) {
-		t.Errorf("while another measures, a cancelled run gets %v, want that it was cancelled", err)
-	}
-	waited := false
-	next, err := second.takeTurn(t.Context(), func() {
-		waited = true
-		if err := turn.Close(); err != nil {
-			t.Error(err)
+	shared, elsewhere, lock := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "lock")
+	for name, c := range map[string]struct{ lock, dir string }{
+		"one machine, two cache folders": {lock, elsewhere},
+		"one cache folder":               {"", shared},
+		"no lock can be made":            {filepath.Join(shared, "none", "lock"), shared},
+	} {
+		open := func(dir, id string, waiting func(Event)) *Runner {
+			return &Runner{config: Config{Machine: Machine{Work: openWorkspace(t, dir, id), HostLock: c.lock, Progress: waiting}}}
 		}
-	})
-	if err != nil || !waited {
-		t.Fatalf("waited: %v, error %v; want that it waits until the first one ends", waited, err)
-	}
-	if err := next.Close(); err != nil {
-		t.Error(err)
+		first := open(shared, "20261120-153000-0001", func(Event) { t.Errorf("%s: the first one waits", name) })
+		turn, err := first.takeTurn(t.Context())
+		must(t, err)
+		cancelled, cancel := context.WithCancel(t.Context())
+		second := open(c.dir, "20261120-153000-0002", func(Event) { cancel() })
+		if _, err := second.takeTurn(cancelled); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: while another measures, a cancelled run gets %v, want that it was cancelled", name, err)
+		}
+		waited := false
+		second.config.Progress = func(e Event) {
+			waited = waited || e.Phase == Waiting
+			if err := turn.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		next, err := second.takeTurn(t.Context())
+		if err != nil || !waited {
+			t.Fatalf("%s: waited: %v, error %v; want that it waits until the first one ends", name, waited, err)
+		}
+		must(t, errors.Join(next.Close(), first.config.Work.Close(), second.config.Work.Close()))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"assay"
 	"assay/internal/store"
 	"assay/internal/sys/guard"
+	"assay/internal/sys/hostlock"
 )
 
 // Bench measures launches of one run on this machine.
@@ -276,7 +277,7 @@ func (p *part) measure(ctx context.Context, bench Bench) ([]assay.Trial, error) 
 }
 
 func (p *part) turn(ctx context.Context) (io.Closer, error) {
-	return takeTurn(ctx, p.Lock, func() { p.Note("another agent measures on this machine: waiting for it") })
+	return hostlock.Take(ctx, p.Lock, func() { p.Note("another agent measures on this machine: waiting for it") })
 }
 
 // insist asks the store for something until the server can be reached, or the context

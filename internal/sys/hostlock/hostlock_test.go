@@ -1,4 +1,4 @@
-package fleet
+package hostlock
 
 import (
 	"context"
@@ -52,15 +52,22 @@ func (r *rounds) Done() <-chan struct{} {
 // Who waits for its turn says so once, and stops waiting at the end of its context.
 func TestWaitsForItsTurn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := takeTurn(t.Context(), path, func() { t.Error("the first one waits") })
+	first, err := Take(t.Context(), path, func() { t.Error("the first one waits") })
 	must(t, err)
 	ctx, end := context.WithCancel(t.Context())
 	told := 0
-	if turn, err := takeTurn(&rounds{ctx, end, 3}, path, func() { told++ }); !errors.Is(err, context.Canceled) || told != 1 {
+	if turn, err := Take(&rounds{ctx, end, 3}, path, func() { told++ }); !errors.Is(err, context.Canceled) || told != 1 {
 		t.Errorf("got %v, %v, told %d times; want the end of its context, told once", turn, err, told)
 	}
 	must(t, first.Close())
-	second, err := takeTurn(t.Context(), path, func() { t.Error("the turn has ended, and the next one waits") })
+	second, err := Take(t.Context(), path, func() { t.Error("the turn has ended, and the next one waits") })
 	must(t, err)
 	must(t, second.Close())
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

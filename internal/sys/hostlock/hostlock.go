@@ -1,4 +1,6 @@
-package fleet
+// Package hostlock has those that measure on one machine do so one after the other: two at a time
+// would measure each other.
+package hostlock
 
 import (
 	"context"
@@ -11,16 +13,16 @@ import (
 	"time"
 )
 
-// HostLock is the file by which the agents of a machine take turns, whoever runs them
+// Path is the file by which those that measure on a machine take turns, whoever runs them
 // and wherever they keep their caches.
-const HostLock = "/tmp/assay-measuring.lock"
+const Path = "/tmp/assay-measuring.lock"
 
-// lockPause is how often it is asked whether another agent has ended measuring.
+// lockPause is how often it is asked whether another one has ended measuring.
 const lockPause = 100 * time.Millisecond
 
-// takeTurn waits until no other agent of this machine measures. Closing what it returns
-// ends the turn, and so does the end of the process.
-func takeTurn(ctx context.Context, path string, waiting func()) (io.Closer, error) {
+// Take waits until nobody else has the lock of a path. Closing what it returns ends the turn,
+// and so does the end of the process.
+func Take(ctx context.Context, path string, waiting func()) (io.Closer, error) {
 	for told := false; ; {
 		file, err := openLock(path)
 		if err != nil {

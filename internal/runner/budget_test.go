@@ -1,0 +1,166 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// budgeted is a runner with a budget and a group for each operation, of drivers a, b and c and
+// profiles p, q and r, of which a launch is guessed to take so long.
+func budgeted(t *testing.T, budget time.Duration, counts ...int) *Runner {
+	t.Helper()
+	work, err := NewWorkspace(t.TempDir(), "test")
+	must(t, err)
+	t.Cleanup(func() { _ = work.Close() })
+	r := &Runner{config: Config{Machine: Machine{Work: work}, Budget: budget, Launches: 1, Emit: func(assay.Trial) error { return nil }},
+		measurement: measurement{random: rand.New(rand.NewPCG(1, 1)), baseline: assay.ParseBaseline("a/q")}}
+	for i, count := range counts {
+		var jobs []*job
+		for _, profile := range []string{"p", "q", "r"} {
+			for _, driver := range []string{"a", "b", "c"} {
+				j := at(assay.Blocks, "put"+string('0'+rune(i))+" "+driver+" "+profile)
+				j.Operation = assay.Operation{Name: j.Cell.Operation, Changes: true, Count: count}
+				jobs = append(jobs, j)
+			}
+		}
+		r.groups = append(r.groups, groupCases(jobs, r.baseline)...)
+	}
+	return r
+}
+
+// Where no launch of all fits into the budget, profiles are left out, then drivers, and no
+// operation; the baseline's stay, and a second driver.
+func TestProfilesAreDroppedBeforeOperations(t *testing.T) {
+	all := budgeted(t, time.Hour, 1000, 100_000)
+	var whole time.Duration // by the correction while nothing was launched
+	for _, g := range all.groups {
+		whole += all.first.corrected(g.guess())
+	}
+	q := []string{"a q", "b q", "c q"}
+	for budget, want := range map[time.Duration][]string{
+		2 * whole:       {"a p", "a q", "a r", "b p", "b q", "b r", "c p", "c q", "c r"},
+		whole * 3 / 4:   {"a p", "a q", "b p", "b q", "c p", "c q"},
+		whole * 11 / 24: q,
+		whole / 100:     {"a q", "b q"},
+	} {
+		r := budgeted(t, budget, 1000, 100_000)
+		var told []string
+		r.config.Progress = func(e Event) { told = append(told, e.What) }
+		r.fitFirstLaunches()
+		for _, g := range r.groups {
+			var got []string
+			for _, m := range g.members {
+				if !m.twin {
+					got = append(got, m.cell().Driver+" "+m.cell().Profile)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Errorf("budget %s of %s: %s has %q, want %q", budget, whole, g.name, got, want)
+			}
+		}
+		if said := len(told) > 0; said != (len(want) < 9) {
+			t.Errorf("budget %s of %s: told %q", budget, whole, told)
+		}
+		notRun := 0
+		r.config.Emit = func(trial assay.Trial) error {
+			notRun++
+			return nil
+		}
+		must(t, r.notRun())
+		if notRun != 18 {
+			t.Errorf("budget %s of %s: %d cells are told not to be measured, want all 18", budget, whole, notRun)
+		}
+	}
+}
+
+// noted is a method whose launches note what they measure.
+type noted struct {
+	inBlocks
+	made func(g *group)
+}
+
+func (n noted) launch(_ context.Context, _ *Runner, g *group, _ []*member, _ int) error {
+	n.made(g)
+	return nil
+}
+
+func (noted) ready(context.Context, *Runner, *group) error { return nil }
+
+// Within a budget, the cheapest operation goes first, whatever order the plan has.
+func TestCheapestFirst(t *testing.T) {
+	var order []string
+	r := budgeted(t, time.Hour, 100_000, 10, 1000, 10_000)
+	for _, g := range r.groups {
+		g.method = noted{made: func(g *group) { order = append(order, g.members[0].cell().Operation) }}
+	}
+	must(t, r.firstLaunches(t.Context()))
+	if want := []string{"put1", "put2", "put3", "put0"}; !slices.Equal(order, want) {
+		t.Errorf("the first launches are of %q, want %q", order, want)
+	}
+}
+
+// First launches correct the guesses of others, within bounds.
+func TestGuessesAreCorrected(t *testing.T) {
+	g := &group{}
+	g.launches.add(4*time.Second, false)
+	for guess, want := range map[time.Duration]time.Duration{2 * time.Second: 20 * time.Second, 8 * time.Second: 5 * time.Second, time.Millisecond: 40 * time.Second} {
+		var first firstRound
+		if got := first.corrected(10 * time.Second); got != 2500*time.Millisecond {
+			t.Errorf("a guess of 10s is taken for %s before any launch, want a quarter", got)
+		}
+		first.note(g, guess)
+		if got := first.corrected(10 * time.Second); got != want {
+			t.Errorf("where 4s were guessed as %s, a guess of 10s is corrected to %s, want %s", guess, got, want)
+		}
+	}
+}
+
+// In the first launch within a budget, a cell comes before its A/A test.
+func TestTwinsComeLastAtFirst(t *testing.T) {
+	r := budgeted(t, time.Hour, 10)
+	var order []bool
+	must(t, r.oneByOne(r.groups[0], r.groups[0].members, func(m *member) error {
+		order = append(order, m.twin)
+		return nil
+	}))
+	if want := slices.Repeat([]bool{false}, 9); !slices.Equal(order[:9], want) || !order[9] {
+		t.Errorf("twins are measured at %v, want them last", order)
+	}
+}
+
+// A request of a run whose budget ended long ago ends as the budget's end, and no other one.
+func TestRequestsEndWithTheBudget(t *testing.T) {
+	late := errors.New("late")
+	for _, c := range []struct {
+		budget, spent time.Duration
+		began         bool
+		want          error
+	}{
+		{time.Second, time.Minute, true, errBudgetEnded},
+		{time.Minute, 119 * time.Second, true, late}, // twice the budget is not over
+		{time.Second, time.Minute, false, late},      // nothing is measured yet
+		{0, time.Hour, true, late},
+	} {
+		r := &Runner{config: Config{Budget: c.budget, Timeout: time.Minute}}
+		r.clock.spent = c.spent
+		if c.began {
+			r.clock.began = time.Now()
+		}
+		limited, cancel := r.bounded(t.Context())
+		defer cancel()
+		if got := endedByBudget(limited, late); !errors.Is(got, c.want) {
+			t.Errorf("budget %s, %s spent: got %v, want %v", c.budget, c.spent, got, c.want)
+		}
+		if got := endedByBudget(limited, nil); got != nil {
+			t.Errorf("budget %s, %s spent: got %v of what succeeded", c.budget, c.spent, got)
+		}
+	}
+}
