@@ -23,7 +23,8 @@ type Config struct {
 	// Opened, which may be nil, is called with the place of each call that opens
 	// SQLite.
 	Opened func(token.Position)
-	// Unmeasured is called with each driver and version without facts.
+	// Unmeasured, which may be nil, is called with each driver at a version without facts, where
+	// a rule needed them.
 	Unmeasured func(Driver)
 	// NotJudged, which may be nil, is called with each parameter that nothing is
 	// known about, and why.
@@ -91,10 +92,20 @@ func (c *checker) checkOpen(o *open) {
 	for _, parameter := range o.dsn.parameters {
 		c.checkParameter(o, parameter, around)
 	}
-	if len(around) != 1 {
-		return // what else it does at this version is not known
+	if len(around) == 1 {
+		c.checkWhole(o, around[0])
+		return
 	}
-	f := around[0]
+	// What else it does at this version is not known: that counts where any other version
+	// would give a finding.
+	others := c.Facts.Versions(o.driver.Name)
+	if len(others) == 0 || slices.ContainsFunc(others, func(f facts.Facts) bool { return c.finds(func(c *checker) { c.checkWhole(o, f) }) }) {
+		c.unmeasured(o.driver)
+	}
+}
+
+// checkWhole looks at what the parameters of a DSN do together.
+func (c *checker) checkWhole(o *open, f facts.Facts) {
 	c.checkReadOnly(o, f)
 	c.checkMemory(o, f)
 	c.checkShared(o, f)
@@ -103,14 +114,27 @@ func (c *checker) checkOpen(o *open) {
 	c.checkCache(o, f)
 }
 
+// finds reports whether a rule has a finding, and keeps it from being reported.
+func (c *checker) finds(rule func(*checker)) (found bool) {
+	silent, pass := *c, *c.pass
+	pass.Report = func(analysis.Diagnostic) { found = true }
+	silent.pass = &pass
+	rule(&silent)
+	return found
+}
+
+// unmeasured notes that a rule needed facts of a driver's version that are not there.
+func (c *checker) unmeasured(d Driver) {
+	if c.Unmeasured != nil {
+		c.Unmeasured(d)
+	}
+}
+
 // factsOf returns the facts of the driver's version, or those of the measured
 // versions on either side of it.
 func (c *checker) factsOf(d Driver) []facts.Facts {
 	if f, ok := c.Facts.Find(d.Name, d.Version); ok {
 		return []facts.Facts{f}
-	}
-	if c.Unmeasured != nil {
-		c.Unmeasured(d)
 	}
 	before, after, ok := c.Facts.Around(d.Name, d.Version)
 	if !ok {

@@ -112,11 +112,13 @@ func TestConfigurationsNotJudged(t *testing.T) {
 			"config/database.yml: the gem activerecord-enhancedsqlite3-adapter may change what activerecord does with it: its settings were not judged", 1},
 		"a file changes it": {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("7.0", "1.7"), "config/initializers/x.rb": "ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(X)"}, "",
 			"config/database.yml: config/initializers/x.rb may change what activerecord does with it: its settings were not judged", 1},
-		"never measured":    {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("9.0", "1.7")}, "activerecord@9.0+1.7", "", 1},
-		"no YAML":           {map[string]string{"config/database.yml": "sqlite3: ["}, "", "config/database.yml: it is not YAML: [1:10] sequence end token ']' not found", 1},
-		"another database":  {map[string]string{"config/database.yml": "test:\n  adapter: postgresql\n"}, "", "", 0},
-		"somebody else's":   {map[string]string{"vendor/config/database.yml": sqlite, "node_modules/config/database.yml": sqlite, ".x/config/database.yml": sqlite}, "", "", 0},
-		"of another format": {map[string]string{"config/databases.txt": sqlite}, "", "", 0},
+		"never measured":                    {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("9.0", "1.7")}, "activerecord@9.0+1.7", "", 1},
+		"measured on both sides, alike":     {map[string]string{"config/database.yml": "test:\n  adapter: sqlite3\n  timeout: 9\n", "Gemfile.lock": lockfile("7.1", "1.7")}, "", "", 1},
+		"measured on both sides, not alike": {map[string]string{"config/database.yml": "test:\n  adapter: sqlite3\n  pragmas: {cache_size: 9}\n", "Gemfile.lock": lockfile("7.1", "1.7")}, "activerecord@7.1+1.7", "", 1},
+		"no YAML":                           {map[string]string{"config/database.yml": "sqlite3: ["}, "", "config/database.yml: it is not YAML: [1:10] sequence end token ']' not found", 1},
+		"another database":                  {map[string]string{"config/database.yml": "test:\n  adapter: postgresql\n"}, "", "", 0},
+		"somebody else's":                   {map[string]string{"vendor/config/database.yml": sqlite, "node_modules/config/database.yml": sqlite, ".x/config/database.yml": sqlite}, "", "", 0},
+		"of another format":                 {map[string]string{"config/databases.txt": sqlite}, "", "", 0},
 	} {
 		result, err := Configurations(t.Context(), folder(t, c.files), measured())
 		must(t, err)

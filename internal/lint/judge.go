@@ -34,12 +34,12 @@ func (c *configurationChecker) run() {
 			continue
 		}
 		judges := c.libraries.Judges(library, release.version, release.driver)
-		if len(judges) == 0 || !release.is(judges[0]) {
-			c.result.Unmeasured = append(c.result.Unmeasured, release.label(library))
-		}
 		for _, w := range c.settings {
-			if w.library == library && len(judges) > 0 {
-				judge{c, release, judges, w}.check()
+			if w.library != library {
+				continue
+			}
+			if len(judges) == 0 || !(judge{c, release, judges, w}).check() {
+				c.result.Unmeasured = append(c.result.Unmeasured, release.label(library))
 			}
 		}
 	}
@@ -65,12 +65,13 @@ func (j judge) effect(o facts.Option) (facts.Effect, bool) {
 	return all[0], len(all) == 1 && all[0] != ""
 }
 
-func (j judge) check() {
+// check reports whether the facts decide about the setting: those of several versions may
+// differ.
+func (j judge) check() bool {
 	w := j.written
 	o, tried := facts.Find(w.library, w.place, w.key)
 	if !tried {
-		j.checkSpelling()
-		return
+		return j.checkSpelling()
 	}
 	effect, sure := j.effect(o)
 	switch {
@@ -84,6 +85,7 @@ func (j judge) check() {
 	case effect == facts.Fails:
 		j.report(RefusedOption, "refuses %s, so that no database can be opened%s; %s", w, j.since(o), j.advice(o))
 	}
+	return sure || len(j.facts) == 1
 }
 
 // ignoredInPath reports whether a parameter is ignored behind a path that does not
@@ -94,22 +96,32 @@ func (j judge) ignoredInPath(o facts.Option) bool {
 	return tried && sure && effect == facts.Ignored
 }
 
-// checkSpelling looks at a key that nobody was asked about.
-func (j judge) checkSpelling() {
+// checkSpelling looks at a key that nobody was asked about. It reports whether all facts say
+// the same of it.
+func (j judge) checkSpelling() bool {
 	var meant facts.Option
 	var becomes facts.Effect
+	missing := 0
 	for i, l := range j.facts {
 		o, effect, there := l.Meant(j.written.place, j.written.key)
-		if !there || i > 0 && (o.String() != meant.String() || effect != becomes) {
-			return
+		switch {
+		case !there:
+			missing++
+		case i > missing && (o.String() != meant.String() || effect != becomes):
+			return false
+		default:
+			meant, becomes = o, effect
 		}
-		meant, becomes = o, effect
+	}
+	if missing > 0 {
+		return missing == len(j.facts)
 	}
 	if becomes == facts.Fails {
 		j.report(RefusedOption, "refuses %s, so that no database can be opened; did you mean %s?", j.written, j.spelled(meant))
-		return
+		return true
 	}
 	j.report(MisspelledOption, "ignores %s; did you mean %s?", j.written, j.spelled(meant))
+	return true
 }
 
 // spelled is an option as its library's users write it.

@@ -159,6 +159,27 @@ func (s store) tune(ctx context.Context) {
 }
 `
 
+// That a version was not measured is said where a rule needed its facts, and not elsewhere.
+func TestUnmeasuredWhereAFactIsNeeded(t *testing.T) {
+	for opened, want := range map[string][]string{
+		`sql.Open("sqlite", "app.db?_pragma=busy_timeout(5000)")`: {"modernc@"}, // whether it is applied
+		`sql.Open("sqlite", "app.db")`:                            {"modernc@"}, // whether it waits
+		`one(sql.Open("sqlite", ":memory:"))`:                     nil,
+	} {
+		source := "package app\n\nimport (\n\t\"database/sql\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\n" +
+			"func Open() (*sql.DB, error) {\n\tdb, err := " + strings.TrimSuffix(strings.TrimPrefix(opened, "one("), "))")
+		if strings.HasPrefix(opened, "one(") {
+			source += ")\n\tdb.SetMaxOpenConns(1)"
+		}
+		source += "\n\treturn db, err\n}\n"
+		result, err := Run(t.Context(), module(t, "v1.54.0", source), []string{"./..."}, table(t))
+		must(t, err)
+		if !slices.Equal(result.Unmeasured, want) || result.Opens != 1 {
+			t.Errorf("%s: got %d opens, unmeasured %q, want %q", opened, result.Opens, result.Unmeasured, want)
+		}
+	}
+}
+
 // A driver that go.mod replaces by a folder has no version, and a package with
 // a file of wrong syntax is still read; neither passes in silence.
 func TestRunSaysWhatItCannotKnow(t *testing.T) {

@@ -166,9 +166,14 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
-	return slices.ContainsFunc(c.factsOf(o.driver), func(f facts.Facts) bool {
+	has := func(f facts.Facts) bool {
 		return o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value)
-	})
+	}
+	around := c.factsOf(o.driver)
+	if others := c.Facts.Versions(o.driver.Name); len(around) == 0 && (len(others) == 0 || slices.ContainsFunc(others, has)) {
+		c.unmeasured(o.driver)
+	}
+	return slices.ContainsFunc(around, has)
 }
 
 // parsePragma reads a PRAGMA that sets something.

@@ -32,6 +32,7 @@ const notJudged = "not-judged"
 // nearly one that the driver knows, or it is not judged.
 func (c *checker) checkUnjudged(o *open, parameter string, around []facts.Facts) {
 	if len(around) == 0 {
+		c.unmeasured(o.driver)
 		c.leave(o, parameter, "this version was not measured")
 		return
 	}
@@ -40,10 +41,16 @@ func (c *checker) checkUnjudged(o *open, parameter string, around []facts.Facts)
 			return
 		}
 	}
-	if reason := unjudged(o, parameter, around); reason != "" {
+	reason := unjudged(o, parameter, around)
+	if reason == betweenDiffer {
+		c.unmeasured(o.driver)
+	}
+	if reason != "" {
 		c.leave(o, parameter, reason)
 	}
 }
+
+const betweenDiffer = "the measured versions before and after this one differ"
 
 // leave notes a parameter that is not judged.
 func (c *checker) leave(o *open, parameter, reason string) {
@@ -69,7 +76,7 @@ func unjudged(o *open, parameter string, around []facts.Facts) string {
 			case !told:
 				return "no experiment tells what it does"
 			case i > 0 && effect != first:
-				return "the measured versions before and after this one differ"
+				return betweenDiffer
 			case form > 0 && effect != first:
 				return "it depends on whether the DSN begins with file:, which is not known"
 			case effect == facts.Fails:
