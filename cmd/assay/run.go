@@ -126,6 +126,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
+	request.LeaveOut = true
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if !clear {
 		r.lab.Watcher.Note("No clear winner has settings to leave out: leaving out those of " + best.Target() + " with profile " + best.Profile + ", which may turn out to be the best.")
 	}
-	config.Ablation, config.Baseline = true, assay.Baseline{Driver: best.DriverName()}
+	config.Ablation, config.LeaveOut, config.Baseline = true, false, assay.Baseline{Driver: best.DriverName()}
 	if config.Budget > 0 {
 		config.Budget, config.Kept = config.Kept, 0
 	}

@@ -68,7 +68,7 @@ func (r *Runner) unlaunched() []*group {
 // budget: part of the cells of every operation say more than all cells of some. The
 // baseline's stay, and a second driver.
 func (r *Runner) fitFirstLaunches() {
-	if r.config.Budget == 0 || r.config.InTurn || r.config.Ablation {
+	if r.config.Budget == 0 || !r.config.LeaveOut {
 		return
 	}
 	profile := func(c assay.Cell) string { return c.Profile }

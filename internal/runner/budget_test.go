@@ -20,7 +20,7 @@ func budgeted(t *testing.T, budget time.Duration, counts ...int) *Runner {
 	work, err := NewWorkspace(t.TempDir(), "test")
 	must(t, err)
 	t.Cleanup(func() { _ = work.Close() })
-	r := &Runner{config: Config{Machine: Machine{Work: work}, Budget: budget, Launches: 1, Emit: func(assay.Trial) error { return nil }},
+	r := &Runner{config: Config{Machine: Machine{Work: work}, Budget: budget, LeaveOut: true, Launches: 1, Emit: func(assay.Trial) error { return nil }},
 		measurement: measurement{random: rand.New(rand.NewPCG(1, 1)), baseline: assay.ParseBaseline("a/q")}}
 	for i, count := range counts {
 		var jobs []*job

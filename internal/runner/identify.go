@@ -72,11 +72,13 @@ func (r *Runner) ask(ctx context.Context, program Program) (identity, error) {
 }
 
 // startWorker and stopWorker keep to the plan's time limit.
-func startWorker(ctx context.Context, config Config, program string, options process.Options) (*process.Worker, error) {
-	limited, cancel := context.WithTimeout(ctx, config.Timeout)
-	defer cancel()
+func startWorker(ctx context.Context, config Config, program string, options process.Options) (worker *process.Worker, err error) {
 	options.Trace = config.Wire
-	return process.Start(limited, program, options)
+	_, err = withinTime(ctx, config.Timeout, func(ctx context.Context) (err error) {
+		worker, err = process.Start(ctx, program, options)
+		return err
+	})
+	return worker, err
 }
 
 func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {

@@ -138,9 +138,13 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 func (in *instance) call(ctx context.Context, kind string, request, reply any) error {
 	limited, cancel := in.r.bounded(ctx)
 	defer cancel()
+	pauses, _ := process.Pauses()
 	err := in.worker.Call(limited, kind, request, reply)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if now, _ := process.Pauses(); now != pauses && limited.Err() != nil {
+		return errPaused // it may be that nobody was there to take the answer
 	}
 	return endedByBudget(limited, in.diagnose(fail(kind, err)))
 }

@@ -107,7 +107,15 @@ const (
 	// stopsAssay stops this program over its first window, and with it the time of the call
 	// goes on.
 	stopsAssay = "stops-assay"
+	// stallsOnce needs over two seconds more for one of its calls than it measures: by an accident.
+	stallsOnce = "stalls-once"
 )
+
+// onceOnly reports whether nothing was done under a name before, by any process of the bench.
+func onceOnly(name string) bool {
+	file, err := os.OpenFile(os.Getenv(logVariable)+"."+name, os.O_CREATE|os.O_EXCL, 0o644)
+	return err == nil && file.Close() == nil
+}
 
 // beside are workers that say or do something else with what they measured, and are honest
 // all the same.
@@ -116,12 +124,15 @@ var beside = map[string]func(*wire.Measured){
 		time.Sleep(time.Millisecond)
 		delayedFor(time.Millisecond)(m)
 	},
+	stallsOnce: func(*wire.Measured) {
+		if onceOnly("stalled") {
+			time.Sleep(2500 * time.Millisecond)
+		}
+	},
 	stopsAssay: func(*wire.Measured) {
-		file, err := os.OpenFile(os.Getenv(logVariable)+".stopped", os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil { // it was stopped once
+		if !onceOnly("stopped") {
 			return
 		}
-		_ = file.Close()
 		stop := fmt.Sprintf("kill -STOP %[1]d; sleep 3; kill -CONT %[1]d", os.Getppid())
 		_ = exec.Command("sh", "-c", stop).Start()
 		time.Sleep(500 * time.Millisecond) // until it is stopped
@@ -230,26 +241,29 @@ func containsAny(text, parts string) bool {
 	return false
 }
 
-// What is measured while assay itself does not run shows nothing of a worker: the launch goes
-// on with what it has not measured yet.
-func TestAssayIsStopped(t *testing.T) {
+// What is measured while assay itself does not run shows nothing of a worker, nor does one
+// call that the machine stalls: the launch goes on with what it has not measured yet.
+func TestAccidentsAreMeasuredAgain(t *testing.T) {
 	for mode, operation := range map[assay.Mode]string{assay.Windows: read, assay.Blocks: insert} {
-		t.Run(string(mode), func(t *testing.T) {
-			b := faultyBench(t, stopsAssay, operation)
-			b.Launches = 1
-			b.run(t)
-			for driver, want := range map[string]int{"honest": 2, stopsAssay: 1} {
-				first := slices.DeleteFunc(b.of(driver), func(trial assay.Trial) bool { return trial.Launch > 1 })
-				for _, trial := range first {
-					if trial.Outcome != assay.OK {
-						t.Errorf("%s: got %s (%s), want ok", driver, trial.Outcome, trial.Reason)
-					}
-				}
-				if len(first) != want {
-					t.Errorf("%s: got %d trials of the first launch, want %d", driver, len(first), want)
-				}
+		t.Run(string(mode), func(t *testing.T) { accident(t, stopsAssay, operation) })
+		t.Run(string(mode)+" of a stalled worker", func(t *testing.T) { accident(t, stallsOnce, operation) })
+	}
+}
+
+func accident(t *testing.T, name, operation string) {
+	b := faultyBench(t, name, operation)
+	b.Launches = 1
+	b.run(t)
+	for driver, want := range map[string]int{"honest": 2, name: 1} {
+		first := slices.DeleteFunc(b.of(driver), func(trial assay.Trial) bool { return trial.Launch > 1 })
+		for _, trial := range first {
+			if trial.Outcome != assay.OK {
+				t.Errorf("%s: got %s (%s), want ok", driver, trial.Outcome, trial.Reason)
 			}
-		})
+		}
+		if len(first) != want {
+			t.Errorf("%s: got %d trials of the first launch, want %d", driver, len(first), want)
+		}
 	}
 }
 

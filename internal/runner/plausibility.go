@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -42,6 +43,7 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	p := in.prepared[request.Operation]
 	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
+	waited, _ := in.waited()
 	pauses, _ := process.Pauses()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
@@ -54,14 +56,37 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	if after, ok := in.processCPU(); ok && known {
 		call.CPU = after - before
 	}
-	return call, untrue(wire.TypeMeasure, m.Check(call))
+	if after, ok := in.waited(); ok {
+		call.Waited = max(0, after-waited) // threads may have ended
+	}
+	err := m.Check(call)
+	if errors.Is(err, wire.ErrSlowClock) && in.r.observed.stalled(in.paceKey(call)) {
+		return call, errPaused
+	}
+	return call, untrue(wire.TypeMeasure, err)
+}
+
+// stalled notes that a call took much longer than the worker says, and reports whether it was
+// the first one of a key: by an accident, which is measured again.
+func (o *observations) stalled(key string) bool {
+	o.paces.Lock()
+	defer o.paces.Unlock()
+	if o.stalls == nil {
+		o.stalls = map[string]bool{}
+	}
+	again := o.stalls[key]
+	o.stalls[key] = true
+	return !again
 }
 
 // checkPace refuses what was measured where all that the target has measured of the operation
 // so far shows that its clock is wrong.
 func (in *instance) checkPace(m wire.Measured, call wire.Call) error {
-	key := strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, call.Operation}, "|")
-	return untrue(wire.TypeMeasure, in.r.observed.paces.add(key, m, call))
+	return untrue(wire.TypeMeasure, in.r.observed.paces.add(in.paceKey(call), m, call))
+}
+
+func (in *instance) paceKey(call wire.Call) string {
+	return strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, call.Operation}, "|")
 }
 
 const (

@@ -58,6 +58,7 @@ type observations struct {
 	unloadable map[int]error      // why the load generator cannot have so many clients
 	tracings   map[string]tracing // of the syncs of cells, by traceKey
 	paces      paces
+	stalls     map[string]bool // of what a call took much longer than the worker said, by the key of paces
 	noDelays   map[string]bool // targets whose delays the system did not confirm
 }
 

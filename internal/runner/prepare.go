@@ -12,6 +12,7 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/dataset/oracle"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -164,6 +165,22 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	return err
 }
 
+// withinTime does something within a time limit, and reports whether that was reached. Where
+// this process was paused meanwhile, it is done again: the time went by for nothing.
+func withinTime(ctx context.Context, limit time.Duration, do func(context.Context) error) (late bool, err error) {
+	for {
+		pauses, _ := process.Pauses()
+		limited, cancel := context.WithTimeout(ctx, limit)
+		err = do(limited)
+		late = limited.Err() != nil
+		cancel()
+		inTime := !late && !errors.Is(err, dataset.ErrTimeout)
+		if now, _ := process.Pauses(); err == nil || inTime || now == pauses || ctx.Err() != nil {
+			return late, err
+		}
+	}
+}
+
 // limited does a part of preparing within a time limit, and says which part that
 // is. What took too long once is not begun again.
 func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key string, do func(context.Context) error) error {
@@ -171,15 +188,13 @@ func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key str
 		return err
 	}
 	r.progress(Preparing, what, 0)
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := do(limited)
+	late, err := withinTime(ctx, limit, do)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, dataset.ErrTimeout):
 		r.prepared.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s: %v", what, err)}
-	case limited.Err() == nil:
+	case !late:
 		return err
 	default:
 		r.prepared.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}

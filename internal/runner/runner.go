@@ -86,6 +86,7 @@ type Config struct {
 	Kept      time.Duration // of the run's budget, for what a run measures behind these cases
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Exact     bool          // large differences reach Precision, too; otherwise a third of the difference is narrow enough
+	LeaveOut  bool          // profiles and drivers are left out of a run whose budget is too small for a launch of all
 	InTurn    bool          // all groups get as many launches as the budget allows, whatever they need
 	Timeout   time.Duration // of one request to a worker
 	// LatencyTarget has the capacity of served operations searched instead of

@@ -89,6 +89,8 @@ func TestLimitsOfTimes(t *testing.T) {
 		{"a faster clock", nanos(12_110_001), "its clock is too fast"},
 		{"as late as a call may be", took(1, 0, 2_020_000_000), ""},
 		{"a later call", took(1, 0, 2_020_000_001), "its clock is too slow"},
+		{"a later call of a worker that waited", func(c *Call, _ *Measured) { c.Took, c.Waited = 2_025_000_000, 5_000_000 }, ""},
+		{"one that waited for less", func(c *Call, _ *Measured) { c.Took, c.Waited = 2_025_000_000, 4_999_999 }, "its clock is too slow"},
 		{"another client's last draw", took(2, 10, 2_020_000_000+10*100_351), ""},
 		{"a longer one", took(2, 10, 2_020_000_001+10*100_351), "its clock is too slow"},
 		{"another client's wrong operation, of any length", func(c *Call, m *Measured) {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -32,6 +33,10 @@ const (
 	maxErrors = 1000
 )
 
+// ErrSlowClock is in what Check returns of a call that took much longer than the worker says.
+// A single one may be an accident.
+var ErrSlowClock = errors.New("its clock is too slow, or it measured only a part")
+
 // Call is one request to measure, and what the caller knows of it.
 type Call struct {
 	Measure
@@ -41,6 +46,9 @@ type Call struct {
 	// CPU is what the system says that the worker's process used meanwhile;
 	// negative: unknown.
 	CPU time.Duration
+	// Waited is for how long threads of the worker waited for a processor meanwhile, by the
+	// system's count: so much of the call is no fault of its clock.
+	Waited time.Duration
 	// Prepares is true where the worker prepares each unit within the call, and
 	// measures none of that: neither time nor CPU time is too little then.
 	Prepares bool
@@ -122,8 +130,8 @@ func (m Measured) checkTime(call Call) error {
 		return fmt.Errorf("a window of %s was asked for, and it lasted %s", time.Duration(call.Nanos), time.Duration(nanos))
 	case float64(nanos)*float64(call.Clients) < minUnitNanos*float64(m.Operations):
 		return fmt.Errorf("%d operations in %s are more than any loop can do", m.Operations, time.Duration(nanos))
-	case !call.unreported() && took-nanos-m.tail(call) > nanos+int64(callSlack):
-		return fmt.Errorf("it reports %s of a call that took %s: its clock is too slow, or it measured only a part", time.Duration(nanos), call.Took)
+	case !call.unreported() && took-nanos-m.tail(call)-int64(call.Waited) > nanos+int64(callSlack):
+		return fmt.Errorf("it reports %s of a call that took %s: %w", time.Duration(nanos), call.Took, ErrSlowClock)
 	}
 	return nil
 }

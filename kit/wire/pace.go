@@ -52,7 +52,7 @@ func (p *Pace) Add(m Measured, call Call) error {
 	}
 	if time.Duration(m.Nanos) >= minMeasured {
 		p.calls++
-		if over := call.Took - time.Duration(m.Nanos+m.tail(call)); over > time.Duration(m.Nanos)+lateSlack {
+		if over := call.Took - call.Waited - time.Duration(m.Nanos+m.tail(call)); over > time.Duration(m.Nanos)+lateSlack {
 			p.late++
 		}
 	}
