@@ -137,3 +137,12 @@ func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result,
 	err := guard.Error(func() error { return r.execute(ctx, request) })
 	return r.result, err
 }
+
+// Unmappable says why a database had better not be mapped into memory: the user's file, or
+// what is measured; empty where nothing speaks against it.
+func (l *Lab) Unmappable(file string) string {
+	if file == "" {
+		return host.Unmappable(filepath.Join(l.Cache, "runs"))
+	}
+	return host.Unmappable(filepath.Dir(file))
+}

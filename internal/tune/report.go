@@ -277,6 +277,9 @@ func (r *Report) notes() []string {
 	if r.Outcome.Chosen != nil && len(r.Outcome.Alone) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
 		all = append(all, "the budget left no launches to tell which of the settings matter: some may do nothing")
 	}
+	if mapped := whole(r.Profile.Requested()["mmap_size"]); r.Engine == SQLiteEngine && mapped > whole(r.Effective["mmap_size"]) {
+		all = append(all, "mmap_size: where another process truncates the file, or on FUSE, virtiofs, 9p or a network file system, a read can end the process (SIGBUS)")
+	}
 	return append(all, r.refused()...)
 }
 

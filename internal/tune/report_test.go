@@ -44,6 +44,17 @@ func text(t *testing.T, r *Report, name string) string {
 	return out.String()
 }
 
+// A proposal that maps more than now says what that can cost.
+func TestHazardOfMapping(t *testing.T) {
+	for size, want := range map[string]bool{"": false, "0": false, "1048576": false, "2097152": true} {
+		r := fixture()
+		r.Engine, r.Effective["mmap_size"], r.Profile.Settings["mmap_size"] = SQLiteEngine, "1048576", size
+		if got := strings.Contains(text(t, r, "text"), "SIGBUS"); got != want {
+			t.Errorf("mmap_size %q: the hazard is told: %t, want %t", size, got, want)
+		}
+	}
+}
+
 func TestFormats(t *testing.T) {
 	for _, name := range []string{"text", "markdown"} {
 		got := strings.Join(strings.Fields(text(t, fixture(), name)), " ")

@@ -29,6 +29,8 @@ type Constraints struct {
 	// OwnFile says that the data are a user's file. To change what only a new file
 	// takes, it would be rewritten, and that would be measured as the setting's gain.
 	OwnFile bool
+	// Unmapped says why the file is not to be mapped into memory; empty: it may be.
+	Unmapped string
 	// Drivers are the first, which is in use, and the others that may replace it.
 	Drivers []string
 }
@@ -225,7 +227,7 @@ func (s *builder) memory() error {
 			largest = max(largest, size)
 		}
 	}
-	if size := (bound - largest*connections) / mib * mib; size >= 4*mib && float64(size) > worthwhile*float64(mapped) {
+	if size := (bound - largest*connections) / mib * mib; s.c.Unmapped == "" && size >= 4*mib && float64(size) > worthwhile*float64(mapped) {
 		mapFactor.Levels = append(mapFactor.Levels, Level{Settings: map[string]string{"mmap_size": strconv.FormatInt(size, 10)}})
 	}
 	for _, f := range []Factor{cacheFactor, mapFactor} {

@@ -96,6 +96,19 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 	}
 }
 
+// Where a mapped page may be lost, nothing is mapped.
+func TestUnmappedFile(t *testing.T) {
+	for why, want := range map[string]bool{"": true, "the file lies on nfs4": false} {
+		s, err := SQLite(defaults(nil), Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1, Unmapped: why})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(s.Factors, func(f Factor) bool { return f.Name == "mmap_size" }); got != want {
+			t.Errorf("%q: mmap_size is tried: %t, want %t", why, got, want)
+		}
+	}
+}
+
 // What is tried depends on the settings in use: nothing is that they have already, or that is
 // hardly larger, and the slowest journal only where no other keeps the durability.
 func TestSpaceOfSQLite(t *testing.T) {

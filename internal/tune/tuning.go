@@ -140,7 +140,11 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err := t.readBack(ctx); err != nil {
 		return err
 	}
-	t.space, err = For(t.engine.name(), t.effective, t.constraints())
+	constraints := t.constraints()
+	t.space, err = For(t.engine.name(), t.effective, constraints)
+	if t.engine.name() == SQLiteEngine && constraints.Unmapped != "" {
+		t.notes = append(t.notes, "mmap_size is not tried: "+constraints.Unmapped+", where reading a mapped page can end the process (SIGBUS)")
+	}
 	if err != nil {
 		return lab.AsInputError(err)
 	}
@@ -243,6 +247,7 @@ func (t *Tuning) constraints() Constraints {
 	c := Constraints{Connections: connections(t.operations), Class: t.class, Memory: int64(t.request.Memory), SingleProcess: t.request.SingleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
 	for _, o := range t.operations {
 		c.OwnFile = c.OwnFile || o.Dataset.File != ""
+		c.Unmapped = cmp.Or(c.Unmapped, t.lab.Unmappable(o.Dataset.File))
 	}
 	return c
 }

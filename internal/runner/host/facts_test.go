@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -272,6 +273,25 @@ func TestLossy(t *testing.T) {
 		got := lossy(m, dir, maxStacked)
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", dir, got, want)
+		}
+	}
+}
+
+// Files on network file systems and on those that programs serve are not mapped.
+func TestUnmappable(t *testing.T) {
+	mounts := ""
+	for i, kind := range []string{"ext4", "tmpfs", "nfs4", "9p", "virtiofs", "fuse.sshfs", "fuse", "fuseblk", "cifs"} {
+		mounts += fmt.Sprintf("%d 27 0:%d / /%s rw - %s none rw\n", 40+i, 50+i, kind, kind)
+	}
+	mounts += "60 27 0:70 / /over rw - overlay overlay rw,lowerdir=/l,upperdir=/nfs4/up,workdir=/w\n"
+	m := files(map[string]string{"proc/self/mountinfo": mounts, "nfs4/up/x": ""})
+	for dir, want := range map[string]string{"/ext4": "", "/tmpfs/x": "", "/nfs4/x": "nfs4", "/9p": "9p", "/virtiofs": "virtiofs", "/fuse.sshfs/x": "fuse.sshfs",
+		"/fuse": "fuse", "/fuseblk": "fuseblk", "/cifs": "cifs", "/over": "nfs4"} {
+		if want != "" {
+			want = "the file lies on " + want
+		}
+		if got := unmappable(m, dir, maxStacked); got != want {
+			t.Errorf("%s: got %q, want %q", dir, got, want)
 		}
 	}
 }

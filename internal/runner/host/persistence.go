@@ -45,7 +45,7 @@ func lossy(files fs.FS, dir string, depth int) string {
 		return m.kind + " keeps its files in memory: a power cut loses all of them"
 	case slices.Contains(remote, m.kind):
 		return m.kind + " is a network file system: its server decides whether a sync reaches a disk"
-	case m.kind == "fuse" || strings.HasPrefix(m.kind, "fuse."):
+	case served(m.kind):
 		return m.kind + " is served by a program, which decides whether a sync reaches a disk"
 	case m.kind == "overlay" && slices.Contains(m.options, "volatile"):
 		return "the overlay is mounted with volatile: it ignores every sync"
@@ -53,6 +53,34 @@ func lossy(files fs.FS, dir string, depth int) string {
 		return lossyUpper(files, m, depth)
 	}
 	return lossyDisk(files, m, depth)
+}
+
+// Unmappable says why a file in dir had better not be mapped into memory: on a network file
+// system, or one that a program serves, a read of a page that cannot be fetched ends the
+// process. It is empty where nothing speaks against it, or where the system does not say.
+func Unmappable(dir string) string {
+	return unmappable(os.DirFS("/"), existing(dir), maxStacked)
+}
+
+func unmappable(files fs.FS, dir string, depth int) string {
+	m, found := mountOf(read(files, "proc/self/mountinfo"), filepath.ToSlash(dir))
+	switch {
+	case !found || depth == 0:
+		return ""
+	case slices.Contains(remote, m.kind) || served(m.kind):
+		return "the file lies on " + m.kind
+	case m.kind != "overlay":
+		return ""
+	}
+	if _, err := fs.Stat(files, strings.TrimPrefix(m.upper, "/")); m.upper == "" || err != nil {
+		return ""
+	}
+	return unmappable(files, m.upper, depth-1)
+}
+
+// served reports whether a program serves a file system of a kind.
+func served(kind string) bool {
+	return kind == "fuse" || kind == "fuseblk" || strings.HasPrefix(kind, "fuse.")
 }
 
 // lossyUpper follows an overlay to the folder that takes its writes, where that
