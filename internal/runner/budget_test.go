@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/process"
 )
 
 // budgeted is a runner with a budget and a group for each operation, of drivers a, b and c and
@@ -161,6 +162,25 @@ func TestRequestsEndWithTheBudget(t *testing.T) {
 		}
 		if got := endedByBudget(limited, nil); got != nil {
 			t.Errorf("budget %s, %s spent: got %v of what succeeded", c.budget, c.spent, got)
+		}
+	}
+}
+
+// What a pause of this process made late is done again; what is late by itself is not.
+func TestPausesAreNotLateness(t *testing.T) {
+	defer func() { ownPauses = process.Pauses }()
+	for paused, want := range map[bool]int{true: 2, false: 1} {
+		pauses, tries := 0, 0
+		ownPauses = func() (int, time.Duration) { return pauses, 0 }
+		late, err := withinTime(t.Context(), time.Nanosecond, func(ctx context.Context) error {
+			<-ctx.Done()
+			if tries++; tries == 1 && paused {
+				pauses++
+			}
+			return ctx.Err()
+		})
+		if !late || err == nil || tries != want {
+			t.Errorf("paused %t: late %t, error %v after %d tries, want it late after %d", paused, late, err, tries, want)
 		}
 	}
 }

@@ -169,17 +169,20 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 // this process was paused meanwhile, it is done again: the time went by for nothing.
 func withinTime(ctx context.Context, limit time.Duration, do func(context.Context) error) (late bool, err error) {
 	for {
-		pauses, _ := process.Pauses()
+		pauses, _ := ownPauses()
 		limited, cancel := context.WithTimeout(ctx, limit)
 		err = do(limited)
 		late = limited.Err() != nil
 		cancel()
 		inTime := !late && !errors.Is(err, dataset.ErrTimeout)
-		if now, _ := process.Pauses(); err == nil || inTime || now == pauses || ctx.Err() != nil {
+		if now, _ := ownPauses(); err == nil || inTime || now == pauses || ctx.Err() != nil {
 			return late, err
 		}
 	}
 }
+
+// ownPauses is process.Pauses, but in tests.
+var ownPauses = process.Pauses
 
 // limited does a part of preparing within a time limit, and says which part that
 // is. What took too long once is not begun again.
