@@ -16,7 +16,6 @@ type generator struct {
 
 	Seq     number     `yaml:"seq" jsonschema_description:"Whole numbers from here on, each one once."`
 	Uniform span       `yaml:"uniform" jsonschema_description:"A whole number of [low, high], each alike; or of a seq column, written table.column."`
-	Int     span       `yaml:"int" jsonschema_description:"The same as uniform."`
 	Zipf    span       `yaml:"zipf" jsonschema_description:"A whole number of [low, high], some much more often than others; or of a seq column."`
 	Real    span       `yaml:"real" jsonschema_description:"A float of [low, high)."`
 	Text    number     `yaml:"text" jsonschema_description:"Text of this many letters a-z."`
@@ -63,7 +62,7 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 	if g.Draw.set() && g.kind != "from" {
 		m.at(g.Draw.place, "draw belongs to from")
 	}
-	if numbers := []string{"seq", "uniform", "int", "zipf", "next"}; g.Format.set() && !slices.Contains(numbers, g.kind) {
+	if numbers := []string{"seq", "uniform", "zipf", "next"}; g.Format.set() && !slices.Contains(numbers, g.kind) {
 		m.at(g.Format.place, "format belongs to whole numbers: %s; of another column or argument, write {derive: {of: ..., format: ...}}", strings.Join(numbers, ", "))
 	}
 	if g.Add.set() && g.kind != "next" {
@@ -89,7 +88,7 @@ func (g *generator) readWord(m *mistakes, word string) {
 		g.kind, g.Seq = word, number{g.place, "1"}
 	case "bool":
 		g.kind = word
-	case "uniform", "int", "zipf", "real", "text", "blob", "const", "derive", "next", "from":
+	case "uniform", "zipf", "real", "text", "blob", "const", "derive", "next", "from":
 		m.at(g.place, "%s needs a value, as in {%s: ...}", word, word)
 	default:
 		message, suggestion := mismatch("kind of values", word, kindsOfValues)
@@ -104,7 +103,7 @@ func (g *generator) readWord(m *mistakes, word string) {
 }
 
 var kindsOfValues = []string{
-	"seq", "uniform", "int", "zipf", "real", "text", "blob", "bool", "const", "derive", "next", "from",
+	"seq", "uniform", "zipf", "real", "text", "blob", "bool", "const", "derive", "next", "from",
 }
 
 // span is [low, high], or the values of a column, written table.column.

@@ -102,7 +102,7 @@ func TestRepeatMistakes(t *testing.T) {
 func TestFormatMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`[{uniform: [1, 9], format: "%s"}]`, "the format needs %d, or %08d for eight digits, where the number goes"},
-		{`[{text: 3, format: "%d"}]`, "format belongs to whole numbers: seq, uniform, int, zipf, next; of another column or argument, write {derive: {of: ..., format: ...}}"},
+		{`[{text: 3, format: "%d"}]`, "format belongs to whole numbers: seq, uniform, zipf, next; of another column or argument, write {derive: {of: ..., format: ...}}"},
 		{`[{uniform: user.mail}]`, "user.mail has a format: draw from a seq column without one, and give the argument the same format"},
 		{`[{seq: 1, format: "%d"}, {derive: {of: 1}}]`, "derive computes from whole numbers, and 1 is none"},
 	} {

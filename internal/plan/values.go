@@ -40,8 +40,6 @@ func (r *resolver) values(g *generator, left []assay.Values, names []string, col
 		v.From, _ = r.env.integer(r.m, g.Seq, "the start of seq", -maxStart, maxStart)
 	case "uniform":
 		v = r.integers(g.Uniform, assay.Uniform)
-	case "int":
-		v = r.integers(g.Int, assay.Uniform)
 	case "zipf":
 		v = r.integers(g.Zipf, assay.Zipf)
 		v.Theta = r.theta(g.Theta)
