@@ -207,6 +207,7 @@ type Cell struct {
 	Idle          int               // connections kept idle
 	Statement     string            // once, each or never
 	Transaction   int               // operations to a transaction; 0: none, each commits alone
+	Begin         Begin             // how the transactions of a changing operation begin; empty: as by default
 	Rate          float64           // arrivals per second; 0: closed loop
 	Params        map[string]string // the other axes
 	AsPublished   bool              // a deliberately faulty condition: its failure is no failure of the run
@@ -243,6 +244,15 @@ func (c Cell) Target() string { return c.DriverName().String() }
 // Key identifies the cell within a run.
 func (c Cell) Key() string {
 	return c.Peer() + "|" + c.Target() + "#" + c.Build + "|" + c.Profile + "|" + c.Without
+}
+
+// Begun is how the cell's transactions begin, whether its plan says so or not; empty where
+// the cell has none, or none of SQLite.
+func (c Cell) Begun() Begin {
+	if c.Begin == "" && c.Transaction > 0 && (c.Engine == "sqlite" || c.Engine == "") {
+		return Immediate
+	}
+	return c.Begin
 }
 
 // TransactionString is a transaction size as plans and CSV write it: none for

@@ -17,6 +17,7 @@ type Coordinate struct {
 	Plain  func(Cell) bool    // whether nobody has to be told; there where Long is
 	Clear  func(c *Cell)      // takes it away, where figures are drawn along it; nil: they are not
 	Target bool               // it tells targets and profiles apart, which one table has side by side
+	Silent bool               // the plain case is in no key, as in those of runs that did not know the coordinate
 }
 
 // Coordinates are all axes but the parameters of plans, in the order of tables.
@@ -66,6 +67,10 @@ var Coordinates = []Coordinate{
 		Short: func(c Cell) string { return fmt.Sprint("tx ", c.Transaction) },
 		Long:  func(c Cell) string { return fmt.Sprint("transaction ", c.Transaction) },
 		Clear: func(c *Cell) { c.Transaction = 0 }},
+	{Name: "begin", Silent: true, Value: func(c Cell) string { return string(c.Begin) },
+		Plain: func(c Cell) bool { return c.Begin == "" },
+		Short: func(c Cell) string { return string(c.Begin) },
+		Long:  func(c Cell) string { return "begins " + string(c.Begin) }},
 	{Name: "rate", Value: func(c Cell) string { return fmt.Sprintf("%g", c.Rate) }, Number: func(c Cell) float64 { return c.Rate },
 		Plain: func(c Cell) bool { return c.Rate == 0 },
 		Short: func(c Cell) string { return fmt.Sprintf("%g/s", c.Rate) },
@@ -131,6 +136,9 @@ func (c Cell) Has(name, value string, names DriverNames) bool {
 	if name == "driver" {
 		return names.Select(ParseDriverName(value), c)
 	}
+	if name == "begin" && value == string(c.Begun()) {
+		return true // that of a cell whose plan does not say is one, too
+	}
 	is, ok := c.Coordinate(name)
 	return ok && is == value
 }
@@ -140,7 +148,7 @@ func (c Cell) Has(name, value string, names DriverNames) bool {
 func (c Cell) Peer() string {
 	var key strings.Builder
 	for _, coordinate := range Coordinates {
-		if !coordinate.Target {
+		if !coordinate.Target && !(coordinate.Silent && coordinate.Plain(c)) {
 			key.WriteString(coordinate.Value(c) + "|")
 		}
 	}

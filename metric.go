@@ -31,6 +31,7 @@ const (
 	P99     = "p99"
 	P999    = "p99.9"
 	BusyOp  = "busy/op"
+	StaleOp = "stale/op"
 
 	LoopNsPerOp      = "loop-ns/op"
 	CPUPerOp         = "cpu-ns/op"
@@ -78,6 +79,7 @@ var Metrics = []Metric{
 	{Name: P99, Unit: "ns", About: "99th percentile of latency"},
 	{Name: P999, Unit: "ns", About: "99.9th percentile of latency"},
 	{Name: BusyOp, Unit: "1/op", MayBeZero: true, About: "answers of 'database is busy' per operation; each was tried again"},
+	{Name: StaleOp, Unit: "1/op", MayBeZero: true, About: "of these, answers to a transaction that began DEFERRED, had read, and came too late to change: at once, whatever busy_timeout says"},
 	{Name: LoopNsPerOp, Unit: "ns", About: "what the worker's own loop takes / operations, measured with statements that do nothing; it is in the other figures, and not subtracted"},
 	{Name: CPUPerOp, Unit: "ns", About: "user and system CPU time of the worker / operations"},
 	{Name: AllocatedPerOp, Unit: "B", MayBeZero: true, About: "bytes allocated on the Go heap / operations; memory of C code is not in it"},

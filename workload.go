@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"slices"
 )
 
 // Dataset says what data a workload runs on, fully resolved: no axis and no
@@ -174,6 +175,25 @@ func (o Operation) KV() bool {
 		return part.Operation.KV()
 	}
 	return len(o.Steps) > 0 && o.Steps[0].KV != ""
+}
+
+// Begin is how a transaction of SQLite begins, and so when it takes the lock of writers.
+type Begin string
+
+// The ways to begin a transaction.
+const (
+	Deferred  Begin = "deferred"  // at its first change; it has read of a database that may be outdated then
+	Immediate Begin = "immediate" // at once; so begin all that no plan says otherwise of
+	Exclusive Begin = "exclusive" // at once, and without a log no one else reads
+)
+
+// Begins are all ways to begin a transaction.
+var Begins = []Begin{Deferred, Immediate, Exclusive}
+
+// Transacts reports whether the operation changes data in transactions of SQL that begin in
+// one way or another.
+func (o Operation) Transacts() bool {
+	return o.Changes && o.Transaction > 0 && !o.KV() && !o.Call() || slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Operation.Transacts() })
 }
 
 // Call reports whether the operation is one of the worker's own.

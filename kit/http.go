@@ -104,9 +104,9 @@ func (s *server) answer(ctx context.Context, h *room, position int) (int, error)
 	}
 	rows, err := do()
 	if errors.Is(err, ErrBusy) && s.p.spec.RetryBusy {
-		var busy int64
-		rows, busy, err = retry(do)
-		s.busy.Add(busy)
+		var all busies
+		rows, err = all.retry(err, do)
+		s.busy.Add(all.busy)
 	}
 	return rows, err
 }

@@ -12,6 +12,7 @@ package kit
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -20,6 +21,10 @@ import (
 // ErrBusy means that the database was locked by another connection: the
 // operation did not happen and may be tried again. Engines wrap it.
 var ErrBusy = errors.New("database is busy")
+
+// ErrStale is a busy answer that no waiting can mend: whatever busy_timeout says, it comes at
+// once.
+var ErrStale = fmt.Errorf("%w: the transaction began deferred, has read, and came too late to change: another connection is changing the database, or has since", ErrBusy)
 
 // Engine opens databases of one engine through one driver.
 type Engine interface {

@@ -69,7 +69,7 @@ type share struct {
 	lastRight int64 // units of it done and right
 	exit      int64 // clock when the client found nothing more to do; where it is alone, when its last draw ended
 	executed  int64
-	busy      int64
+	busies
 	misses    int64
 	failed    int64
 	miss, err error // the first ones
@@ -209,11 +209,9 @@ func (l *lap) barrier() int64 {
 // whether the operation was right in the end, after trying again.
 func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
 	if errors.Is(err, ErrBusy) && l.p.spec.RetryBusy {
-		var busy int64
-		rows, busy, err = retry(func() (int, error) { return c.Do(position) })
-		s.busy += busy
-	} else if errors.Is(err, ErrBusy) {
-		s.busy++
+		rows, err = s.busies.retry(err, func() (int, error) { return c.Do(position) })
+	} else {
+		s.busies.note(err)
 	}
 	if err == nil && (rows == l.p.rows || l.p.rows < 0) {
 		return true
@@ -228,14 +226,26 @@ func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
 	return false
 }
 
-// retry tries an operation again for which the database was busy, and returns how often
-// it was.
-func retry(do func() (int, error)) (rows int, busy int64, err error) {
+// busies counts answers of busy, and of these those that came too late to change.
+type busies struct{ busy, stale int64 }
+
+func (b *busies) note(err error) {
+	if errors.Is(err, ErrBusy) {
+		b.busy++
+	}
+	if errors.Is(err, ErrStale) {
+		b.stale++
+	}
+}
+
+// retry tries an operation again for which the database was busy, and counts how often it
+// was.
+func (b *busies) retry(err error, do func() (int, error)) (rows int, last error) {
 	for began := clock(); ; runtime.Gosched() {
-		busy++
+		b.note(err)
 		rows, err = do()
 		if !errors.Is(err, ErrBusy) || clock()-began > int64(busyPatience) {
-			return rows, busy, err
+			return rows, err
 		}
 	}
 }
@@ -272,6 +282,7 @@ func (l *lap) sum(shares []share) wire.Measured {
 		units += float64(s.done) - s.outside(end)*float64(s.lastRight)
 		result.Executed += s.executed * l.p.unit
 		result.Busy += s.busy
+		result.Stale += s.stale
 		result.Errors += s.failed
 		result.Misses += s.misses
 		if s.err != nil && result.Error == "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/kit/wire"
 )
 
 // The facts by which a worker says how a program in its language opens a database, how
@@ -50,7 +51,7 @@ func (c Connection) Code(targets []assay.Target) []string {
 func (c Connection) options() string {
 	var all []string
 	for _, s := range c.Settings {
-		if s.Requested != "" && s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
+		if s.Name != wire.Begin && s.Requested != "" && s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
 			all = append(all, s.Issued)
 		}
 	}

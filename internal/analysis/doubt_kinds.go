@@ -34,7 +34,10 @@ type Dropped struct{ Launches, Of int }
 func (Dropped) Code() string { return "dropped" }
 
 // Busy doubts a row that waited for locks.
-type Busy struct{ PerOperation float64 }
+type Busy struct {
+	PerOperation float64
+	Stale        float64 // of these, those that came too late to change, whatever busy_timeout says
+}
 
 func (Busy) Code() string { return "busy" }
 

@@ -73,7 +73,8 @@ func (r *Row) warnOfTrials() {
 		r.warn(Dropped{dropped, measured}, share)
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > maxBusy {
-		r.warn(Busy{busy.Interval.Center}, busy.Interval.Center)
+		stale, _ := r.Figure(assay.StaleOp)
+		r.warn(Busy{busy.Interval.Center, stale.Interval.Center}, busy.Interval.Center)
 	}
 	if share := r.LoopShare(); share > maxLoop {
 		r.warn(OwnLoop{share}, share)

@@ -46,7 +46,7 @@ func (c checker) call(o *operation) {
 	if o.Call.set() && !o.Answer.set() {
 		c.m.at(o.place, "a call needs an answer: a query that says what it answers, such as SELECT 'Halloween', {{n * 50}}")
 	}
-	c.m.misplaced(o, "%s is not for a call, which is one worker's own", "statement", "per", "phases", "cache", "check", "clients", "load")
+	c.m.misplaced(o, "%s is not for a call, which is one worker's own", "statement", "begin", "per", "phases", "cache", "check", "clients", "load")
 	for _, s := range o.Transaction.items {
 		if s.set() && s.text != "none" && s.text != "1" {
 			c.m.at(s.place, "a call is in a transaction or not: transaction is none or 1")

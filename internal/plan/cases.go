@@ -105,16 +105,35 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 				for _, t := range v.transactions(m, most(populations)) {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, t.size
-					for _, rate := range v.spec.rates(m) {
-						cell.Rate = float64(rate)
-						base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population.given, pool), Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
-						all = p.targets(all, base, v, v.minBlock(t, c), drivers)
+					op := v.at(statement, t.size)
+					for _, cell.Begin = range p.begins(m, v.spec, op) {
+						for _, rate := range v.spec.rates(m) {
+							cell.Rate = float64(rate)
+							base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population.given, pool), Dataset: v.dataset, Operation: settled(op, c)}
+							all = p.targets(all, base, v, v.minBlock(t, c), drivers)
+						}
 					}
 				}
 			}
 		}
 	}
 	return all
+}
+
+// begins are the ways in which the transactions of an operation begin: one, that of the
+// worker, where it has none that a lock matters to.
+func (p *Plan) begins(m *mistakes, o *operation, op assay.Operation) []assay.Begin {
+	if all := begins(m, o.Begin, p.Begins); all != nil && op.Transacts() {
+		return all
+	}
+	return []assay.Begin{""}
+}
+
+// transacts reports a way to begin where there are no transactions to begin so.
+func (v *variant) transacts(m *mistakes, transactions []transaction) {
+	if v.spec.Begin.set() && !slices.ContainsFunc(transactions, func(t transaction) bool { return v.at("", t.size).Transacts() }) {
+		m.at(v.spec.Begin.place, "begin is for transactions of SQL that change data, and %s has none: give it transaction: 1, or leave begin out", v.operation.Name)
+	}
 }
 
 // cell returns the coordinates that do not depend on target and profile.

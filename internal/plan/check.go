@@ -109,6 +109,7 @@ func (c checker) operation(name text, o *operation) {
 	}
 	clients(c.m, o.Clients, nil)
 	pools(c.m, o.Pool, nil)
+	begins(c.m, o.Begin, nil)
 	c.transactions(o)
 	c.types(o.Returns)
 	c.types(o.Check.Returns)

@@ -35,6 +35,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.fillDrivers(m, d)
 	p.Clients = clients(m, d.Clients, []int{1})
 	p.Pools = pools(m, d.Pool, []Pool{{}})
+	p.Begins = begins(m, d.Begin, nil)
 	p.fillProfiles(m, d)
 	p.fillWorkloads(m, d)
 	p.checkUse(m, d)
@@ -148,6 +149,18 @@ func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
 		return fallback
 	}
 	return d.all
+}
+
+// begins are the ways in which transactions begin.
+func begins(m *mistakes, l list[text], fallback []assay.Begin) []assay.Begin {
+	if !l.set() {
+		return fallback
+	}
+	var all []assay.Begin
+	for _, word := range m.words(l, "way to begin", namesOf(assay.Begins, func(b assay.Begin) string { return string(b) })) {
+		all = append(all, assay.Begin(word))
+	}
+	return all
 }
 
 // distinct is the different values of an axis. A value that is written twice

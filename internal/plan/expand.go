@@ -14,7 +14,7 @@ const maxCells = 20_000
 
 // Expand returns the plan's cases in a fixed order: by workload, the
 // workload's params, operation, the operation's params, clients, pool,
-// statement, transaction, profile and driver. drivers are
+// statement, transaction, begin, rate, profile and driver. drivers are
 // NAME[@VERSION][:OPTION...] and replace the plan's, unless there are none. Cases share
 // memory: they are for reading.
 //
@@ -93,7 +93,7 @@ func (p *Plan) size(drivers int) float64 {
 
 func (p *Plan) operationSize(o *operation) float64 {
 	clients, rates := o.axisSizes(p)
-	axes := []int{clients, rates, cmp.Or(len(o.Pool.items), len(p.Pools)),
+	axes := []int{clients, rates, cmp.Or(len(o.Pool.items), len(p.Pools)), cmp.Or(len(o.Begin.items), len(p.Begins)),
 		len(o.Statement.items), len(o.Transaction.items), cmp.Or(len(o.Profiles.items), len(p.Profiles)),
 	}
 	for _, e := range o.Params.entries {
@@ -141,7 +141,7 @@ func (p *Plan) resolve(m *mistakes) []variant {
 					op.Serve = e.value.Serve.set()
 					v := variant{w.Name, params, outer.before(params), d, &e.value, op, at.counts(&e.value)}
 					clients := most(p.populations(m, &e.value))
-					v.transactions(m, clients)
+					v.transacts(m, v.transactions(m, clients))
 					at.retries(v)
 					at.savepoints(v)
 					v.latest(m, clients)

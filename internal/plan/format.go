@@ -23,6 +23,7 @@ type document struct {
 	Reference  text            `yaml:"reference" jsonschema_description:"The driver that all others are compared with; the first by default."`
 	Clients    list[number]    `yaml:"clients" jsonschema_description:"Numbers of parallel clients; 1 by default."`
 	Pool       list[pool]      `yaml:"pool" jsonschema_description:"Numbers of open connections; as many as clients by default."`
+	Begin      list[text]      `yaml:"begin" jsonschema_description:"How transactions of SQLite that change data begin: deferred, immediate or exclusive; immediate by default."`
 	Profiles   dict[profile]   `yaml:"profiles" jsonschema_description:"Named sets of settings; without it, one empty profile called default."`
 	Workload   workload        `yaml:"workload" jsonschema_description:"The one workload, with its operations beside it."`
 	Operations dict[operation] `yaml:"operations" jsonschema_description:"Operations of the one workload."`
@@ -125,6 +126,7 @@ func (o *ofSQL) statements() bool { return o.SQL.set() || o.Script.set() || o.St
 type ofAxes struct {
 	Statement   list[text]         `yaml:"statement" jsonschema_description:"Prepared once, prepared each time, or never; once by default."`
 	Transaction list[scalar]       `yaml:"transaction" jsonschema_description:"Operations to a transaction: none, a number or whole; none by default."`
+	Begin       list[text]         `yaml:"begin" jsonschema_description:"How the transactions begin, instead of the plan's."`
 	Params      dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the operation: name and values."`
 	Clients     list[number]       `yaml:"clients" jsonschema_description:"Numbers of parallel clients, instead of the plan's."`
 	Pool        list[pool]         `yaml:"pool" jsonschema_description:"Numbers of open connections, instead of the plan's."`

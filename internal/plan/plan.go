@@ -40,6 +40,7 @@ type Plan struct {
 	Baseline  assay.Baseline // without a driver, the first is it
 	Clients   []int
 	Pools     []Pool
+	Begins    []assay.Begin   // of transactions that change data; none: as by default
 	Profiles  []assay.Profile // in the order of the file; the first is the twin's
 	Workloads []Workload
 

@@ -142,5 +142,6 @@ func (p *Plan) unscaled(cell assay.Cell, v variant, given int, pool Pool) assay.
 	v.params = v.given
 	before := p.cell(v, given, pool)
 	before.Statement, before.Transaction, before.Rate = cell.Statement, cell.Transaction, cell.Rate
+	before.Begin = cell.Begin
 	return before
 }

@@ -161,6 +161,17 @@ func (operation) JSONSchemaExtend(s *jsonschema.Schema) {
 	limit(s, "cache", either(state, &jsonschema.Schema{Type: "array", Items: state}))
 	policy := words(statementPolicies...)
 	limit(s, "statement", either(policy, &jsonschema.Schema{Type: "array", Items: policy}))
+	limitBegin(s)
+}
+
+func (document) JSONSchemaExtend(s *jsonschema.Schema) { limitBegin(s) }
+
+func limitBegin(s *jsonschema.Schema) {
+	way := &jsonschema.Schema{}
+	for _, b := range assay.Begins {
+		way.Enum = append(way.Enum, b)
+	}
+	limit(s, "begin", either(way, &jsonschema.Schema{Type: "array", Items: way}))
 }
 
 func (load) JSONSchemaExtend(s *jsonschema.Schema) {

@@ -25,7 +25,7 @@ func (c checker) total(o *operation) {
 		}
 	}
 	if o.Sum.terms.set() {
-		c.m.misplaced(o, "%s is for the operations of a sum, not for the sum", "statement", "transaction", "count", "per", "busy", "phases", "cache", "check", "serve")
+		c.m.misplaced(o, "%s is for the operations of a sum, not for the sum", "statement", "transaction", "begin", "count", "per", "busy", "phases", "cache", "check", "serve")
 	}
 }
 
@@ -118,7 +118,7 @@ func linkTerms(m *mistakes, at place, c *assay.Case, parts []*assay.Case) {
 		case len(found) == 0:
 			m.at(at, "the sum needs a cell of %s with %d clients, pool %d, profile %s and its params, and there is none: give both the same clients, pool, profiles and params", term.Operation, c.Cell.Clients, c.Cell.Pool, c.Cell.Profile)
 		case len(found) > 1:
-			m.at(at, "the sum has several cells of %s to choose from: give the sum the same params, and %[1]s one statement and one transaction", term.Operation)
+			m.at(at, "the sum has several cells of %s to choose from: give the sum the same params, and %[1]s one statement, one transaction and one begin", term.Operation)
 		default:
 			term.Peer = found[0].Cell.Peer()
 		}

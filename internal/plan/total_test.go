@@ -58,7 +58,7 @@ func TestTotalMistakes(t *testing.T) {
 		`{total: 1}`:                        "total is a sum, a call or served: a sum has other operations",
 		`{read: 0}`:                         "how many times the operation is done must be 1 to 1000000000, not 0",
 		`{insert: 1}`:                       "the sum needs a cell of insert with 2 clients, pool 2, profile plain and its params, and there is none: give both the same clients, pool, profiles and params",
-		`{both: 1}`:                         "the sum has several cells of both to choose from: give the sum the same params, and both one statement and one transaction",
+		`{both: 1}`:                         "the sum has several cells of both to choose from: give the sum the same params, and both one statement, one transaction and one begin",
 		`{read: 1}, transaction: 1`:         "transaction is for the operations of a sum, not for the sum",
 		`{read: 1}, params: {size: [1, 2]}`: `the workload has a param "size" already`,
 		`callss`:                            `unknown value of sum "callss" (did you mean "calls"?)`,

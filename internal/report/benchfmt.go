@@ -109,6 +109,9 @@ func benchName(row *analysis.Row, twin bool) string {
 	if c.Transaction != 0 {
 		add("transaction", strconv.Itoa(c.Transaction))
 	}
+	if c.Begin != "" {
+		add("begin", string(c.Begin))
+	}
 	if c.Rate != 0 {
 		add("rate", number(c.Rate))
 	}

@@ -88,6 +88,9 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 		}
 		all = append(all, column{assay.BusyOp, true, centreColumn(assay.BusyOp)})
 	}
+	if t.Any(assay.StaleOp) {
+		all = append(all, column{assay.StaleOp, true, centreColumn(assay.StaleOp)})
+	}
 	if t.Any(assay.ReopensOp) {
 		all = append(all, column{assay.ReopensOp, true, centreColumn(assay.ReopensOp)})
 	}

@@ -103,6 +103,7 @@ type (
 		Idle          int               `json:"idle"`
 		Statement     string            `json:"statement"`
 		Transaction   string            `json:"transaction"`
+		Begin         assay.Begin       `json:"begin,omitempty"`
 		Rate          float64           `json:"rate"`
 		Params        map[string]string `json:"params"`
 		AsPublished   bool              `json:"as_published"` // whether the profile is a condition as published
@@ -243,7 +244,7 @@ func toJSONRow(r *analysis.Row) jsonRow {
 		Options: c.Options, IsFloor: r.IsFloor, Floor: floor,
 		Plan: c.Plan, Workload: c.Workload, Operation: c.Operation, Engine: c.Engine, Driver: c.Driver,
 		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Pool: c.Pool,
-		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Rate: c.Rate,
+		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Begin: c.Begun(), Rate: c.Rate,
 		Params: c.Params, AsPublished: c.AsPublished,
 		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.ID(), Rank: r.Rank,
 		Figures: convert(r.Figures, toJSONFigure),

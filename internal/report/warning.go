@@ -56,7 +56,12 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 	case analysis.Dropped:
 		return fmt.Sprintf(disturbed+", and not counted", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Busy:
-		return wording.Digits(d.PerOperation) + " answers of 'busy' per operation", "set busy_timeout"
+		busy := wording.Digits(d.PerOperation) + " answers of 'busy' per operation"
+		if d.Stale > 0 {
+			return fmt.Sprintf("%s, %s of them at once, whatever busy_timeout says: the transaction began DEFERRED, had read, and another connection was changing the database or had since", busy, wording.Digits(d.Stale)),
+				"begin transactions that change data IMMEDIATE"
+		}
+		return busy, "set busy_timeout"
 	case analysis.Stalls:
 		return fmt.Sprintf("the total time per operation is %s times that of the median window", wording.Digits(d.Factor)),
 			"look for checkpoints, compactions or collections; the figure includes them"

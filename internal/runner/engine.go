@@ -62,6 +62,8 @@ func engineOf(capabilities []string) engine {
 func fits(c assay.Case, capabilities []string) error {
 	call := slices.Contains(capabilities, wire.CapCall)
 	switch {
+	case c.Cell.Begin != "" && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
+		return &failure{assay.Unsupported, "begin: " + string(c.Cell.Begin) + " is SQLite's, and " + c.Cell.Driver + " opens no file of SQLite"}
 	case len(c.Dataset.Prepare) > 0 && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
 		return &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " prepares an SQLite file, and " + c.Cell.Driver + " opens none"}
 	case c.Operation.Call() && !call:
@@ -103,6 +105,9 @@ func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 		}
 		c.Profile.Settings = kv.InSQLite(storeSettings(c))
 	}
+	if err == nil && c.Cell.Begin != "" {
+		c.Profile.Settings[wire.Begin] = string(c.Cell.Begin)
+	}
 	return c, err
 }
 
@@ -123,6 +128,9 @@ func (sqliteFile) settings(j *job) []string {
 		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
 			names = append(names, s.Name)
 		}
+	}
+	if j.Cell.Begin != "" {
+		names = append(names, wire.Begin)
 	}
 	return names
 }

@@ -263,11 +263,14 @@ func TestBeginWarning(t *testing.T) {
 	}
 	inMix := of("file:x?_TXLOCK=immediate", 0)
 	inMix.Operation.Parts = []assay.Part{{Operation: assay.Operation{Changes: true, Transaction: 1}}}
+	asked := of("file:x?_txlock=deferred", 1)
+	asked.Cell.Begin = assay.Deferred
 	for _, test := range []struct {
 		c    assay.Case
 		want bool
 	}{
 		{of("file:x?_pragma=a&_txlock=deferred", 1), true},
+		{asked, false},
 		{inMix, true},
 		{of("file:x?_txlock=deferred", 0), false},
 		{of("file:x?_busy_timeout=5", 1), false},

@@ -31,6 +31,7 @@ func (t *tally) add(m wire.Measured) {
 	a.Errors += b.Errors
 	a.Misses += b.Misses
 	a.Busy += b.Busy
+	a.Stale += b.Stale
 	a.Splits += b.Splits
 	if a.Error == "" {
 		a.Error = b.Error
@@ -118,6 +119,9 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 	}
 	if op.RetryBusy && !t.uncounted {
 		figures[assay.BusyOp] = float64(m.Busy) / executed
+		if trial.Cell.Begin == assay.Deferred && !op.Serve {
+			figures[assay.StaleOp] = float64(m.Stale) / executed
+		}
 	}
 	recordPercentiles(figures, m.Histogram)
 }

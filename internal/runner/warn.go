@@ -81,12 +81,11 @@ var txlock = regexp.MustCompile(`(?i)\b_txlock=\w+`)
 // BeginWarning says where a DSN asks for a way to begin transactions: that is not what is
 // measured.
 func BeginWarning(c assay.Case) []assay.Warning {
-	transacts := func(op assay.Operation) bool { return op.Changes && op.Transaction > 0 }
 	asked := txlock.FindString(c.Profile.Raw[c.Cell.Driver])
-	if asked == "" || !transacts(c.Operation) && !slices.ContainsFunc(c.Operation.Parts, func(p assay.Part) bool { return transacts(p.Operation) }) {
+	if asked == "" || c.Cell.Begin != "" || !c.Operation.Transacts() {
 		return nil
 	}
 	return []assay.Warning{{Code: "begin-immediate",
 		Evidence: fmt.Sprintf("the DSN has %s, and every transaction begins with BEGIN IMMEDIATE whatever it says", asked),
-		Advice:   "compare no ways to begin transactions by this plan"}}
+		Advice:   "to compare ways to begin transactions, give the plan begin: [deferred, immediate]"}}
 }

@@ -28,6 +28,7 @@ var (
 		atLeast("pool", 0, func(t *assay.Trial) int { return t.Cell.Pool }),
 		atLeast("idle", 0, func(t *assay.Trial) int { return t.Cell.Idle }),
 		atLeast("transaction_size", 0, func(t *assay.Trial) int { return t.Cell.Transaction }),
+		oneOf("begin_mode", append([]assay.Begin{""}, assay.Begins...), func(t *assay.Trial) assay.Begin { return t.Cell.Begin }),
 		within("rate", 0, math.MaxFloat64, func(t *assay.Trial) float64 { return t.Cell.Rate }),
 		atLeast("launch", 0, func(t *assay.Trial) int { return t.Launch }),
 		atLeast("layout", 0, func(t *assay.Trial) int { return t.Layout }),

@@ -21,6 +21,7 @@ func possible(rt *rapid.T, trial assay.Trial) assay.Trial {
 	c.Rate, trial.Launch, trial.Layout, trial.Took = math.Abs(c.Rate), trial.Launch&0xff, trial.Layout&0xff, max(0, trial.Took)
 	trial.Mode = rapid.SampledFrom([]assay.Mode{"", assay.Windows, assay.Blocks}).Draw(rt, "mode")
 	trial.Outcome = rapid.SampledFrom(assay.Outcomes()).Draw(rt, "outcome")
+	c.Begin = rapid.SampledFrom(append([]assay.Begin{""}, assay.Begins...)).Draw(rt, "begin")
 	trial.Durability = rapid.SampledFrom(assay.Durabilities).Draw(rt, "durability")
 	trial.Noise = assay.Noise{Steal: math.Abs(math.Sin(trial.Noise.Steal)), Foreign: math.Abs(math.Sin(trial.Noise.Foreign))}
 	for i, s := range trial.Samples {

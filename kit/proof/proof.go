@@ -220,6 +220,44 @@ func (p *Proof) sharedCache() (string, error) {
 	return map[string]string{"1": "0", "2": "1"}[rows], err
 }
 
+// Begin finds out what a transaction that has begun on a connection under test keeps another
+// connection from: from nothing (deferred), from changing (immediate), or from reading too
+// (exclusive, where there is no log). It is unknown where others change the database.
+func (p *Proof) Begin(begin, end func() error) (value string, known bool, err error) {
+	if p.nothing {
+		return "", false, nil
+	}
+	other, err := p.driver.Plain("file:" + sqlite.EscapePath(p.path))
+	if err != nil {
+		return "", false, nil
+	}
+	defer func() { err = errors.Join(err, other.Close()) }()
+	if run(other, "PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK") != nil || begin() != nil {
+		return "", false, nil
+	}
+	value, err = p.locked(other)
+	return value, value != "", errors.Join(err, end())
+}
+
+// locked is the way in which a transaction began that another connection has open.
+func (p *Proof) locked(other sqlite.Conn) (string, error) {
+	err := other.Exec("BEGIN IMMEDIATE")
+	switch {
+	case err == nil:
+		return "deferred", other.Exec("ROLLBACK")
+	case !p.driver.Busy(err):
+		return "", err
+	}
+	_, err = other.Texts("SELECT count(*) FROM sqlite_master")
+	switch {
+	case err == nil:
+		return "immediate", nil
+	case !p.driver.Busy(err):
+		return "", err
+	}
+	return "exclusive", nil
+}
+
 func (p *Proof) plain(parameters string) (sqlite.Conn, error) {
 	return p.driver.Plain("file:" + sqlite.EscapePath(p.open.Path) + parameters)
 }

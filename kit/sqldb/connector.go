@@ -75,6 +75,10 @@ func (c *connector) build(request wire.Open) error {
 // setting issues one setting: by a parameter of the DSN, which it returns, or
 // by SQL for every new connection.
 func (c *connector) setting(name, value string) (key string, err error) {
+	if name == wire.Begin {
+		c.issued[name] = "_txlock=" + value
+		return c.issued[name], nil
+	}
 	if name == "memory" {
 		c.issued[name] = map[bool]string{true: "a copy in memory", false: "the file"}[c.memory]
 		return "", nil

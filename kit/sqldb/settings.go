@@ -29,6 +29,8 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 // know answers no row.
 func (d *database) readSetting(conn *sql.Conn, name string) (string, bool, error) {
 	switch {
+	case name == wire.Begin:
+		return d.begins(conn)
 	case name == "mutex":
 		return d.mutex(conn)
 	case proof.Proves(name):
@@ -54,4 +56,13 @@ func (d *database) mutex(conn *sql.Conn) (value string, ok bool, err error) {
 		return nil
 	})
 	return value, ok, err
+}
+
+// begins finds out how the driver's own transactions begin.
+func (d *database) begins(conn *sql.Conn) (value string, known bool, err error) {
+	var tx *sql.Tx
+	return d.proof.Begin(func() (err error) {
+		tx, err = conn.BeginTx(context.Background(), nil)
+		return err
+	}, func() error { return tx.Rollback() })
 }

@@ -3,8 +3,8 @@
 //
 // Reading operations go through a pool of as many connections as were asked
 // for, as an application's would; changing operations through connections of
-// their own that they take in turn, with BEGIN IMMEDIATE where they are
-// transactions. Every connection, whenever it is opened, gets the same
+// their own that they take in turn. Transactions begin with BEGIN IMMEDIATE, or where a
+// way to begin is asked for as the driver's own do, by _txlock in the DSN. Every connection, whenever it is opened, gets the same
 // settings.
 package sqldb
 
@@ -93,7 +93,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if err != nil {
 		return nil, wire.Opened{}, err
 	}
-	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request), opened: &c.connections}
+	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request), opened: &c.connections, begin: request.Settings[wire.Begin]}
 	if err := db.open(c, request); err != nil {
 		return nil, wire.Opened{}, errors.Join(err, db.Close())
 	}
@@ -106,8 +106,9 @@ type database struct {
 	driver  Driver
 	proof   *proof.Proof
 	readers *sql.DB
-	count   int  // of readers
-	lazy    bool // nothing has opened one yet
+	count   int    // of readers
+	lazy    bool   // nothing has opened one yet
+	begin   string // how transactions begin that the driver begins; empty: by SQL
 	changes *sql.DB
 	keeper  *sql.DB // holds a shared database in memory; nil where there is none
 	writers kit.Turns[*sql.Conn]
@@ -277,7 +278,7 @@ func (d *database) Close() error {
 
 // busy marks errors that mean a locked database.
 func (d *database) busy(err error) error {
-	if err != nil && d.driver.Busy(err) {
+	if err != nil && !errors.Is(err, kit.ErrBusy) && d.driver.Busy(err) {
 		return fmt.Errorf("%w: %w", kit.ErrBusy, err)
 	}
 	return err

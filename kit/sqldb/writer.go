@@ -32,8 +32,10 @@ func (*writer) Close() error { return nil } // the statements are the operation'
 // unit is what one connection for changes runs: the steps, in a transaction
 // where there is one. BEGIN and COMMIT are compiled when the steps are.
 type unit struct {
+	db            *database
 	conn          *sql.Conn
-	size          int // operations of a transaction; 0: none
+	size          int     // operations of a transaction; 0: none
+	tx            *sql.Tx // that the driver has begun
 	begin, commit preparedStep
 	steps         []preparedStep
 	statements    []*sql.Stmt
@@ -41,7 +43,7 @@ type unit struct {
 
 // newUnit returns as much as it could make, also with an error.
 func (o *operation) newUnit(conn *sql.Conn) (*unit, error) {
-	u := &unit{conn: conn, size: o.spec.Transaction}
+	u := &unit{db: o.db, conn: conn, size: o.spec.Transaction}
 	c, err := o.newClient()
 	if err != nil {
 		return u, err
@@ -50,7 +52,8 @@ func (o *operation) newUnit(conn *sql.Conn) (*unit, error) {
 		return u, err
 	}
 	u.steps = c.bind(conn, u.statements)
-	if u.size == 0 {
+	if u.size == 0 || o.db.begin != "" {
+		u.begin.ctx = context.Background()
 		return u, nil
 	}
 	if u.begin, err = o.command(u, "BEGIN IMMEDIATE"); err == nil {
@@ -88,29 +91,80 @@ func (u *unit) run(position int, phases *kit.Phases, visit visitor) (int, error)
 }
 
 func (u *unit) transaction(position int, phases *kit.Phases, visit visitor) (int, error) {
-	if _, err := u.begin.run(0, nil, nil); err != nil {
-		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
+	if err := u.start(); err != nil {
+		return 0, err
 	}
 	rows := 0
 	for i := range u.size {
 		n, err := runAll(u.steps, position*u.size+i, phases, visit)
 		rows += n
 		if err != nil {
-			return 0, rollback(u.conn, err)
+			return 0, u.rollback(u.stale(i, err))
 		}
 	}
-	if _, err := u.commit.run(0, nil, nil); err != nil {
-		return 0, rollback(u.conn, fmt.Errorf("COMMIT: %w", err))
+	if err := u.end(); err != nil {
+		return 0, err
 	}
 	return rows, nil
 }
 
-func rollback(conn *sql.Conn, cause error) error {
-	if _, err := conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+// start begins a transaction.
+func (u *unit) start() (err error) {
+	if u.db.begin == "" {
+		if _, err = u.begin.run(0, nil, nil); err != nil {
+			return fmt.Errorf("BEGIN IMMEDIATE: %w", err)
+		}
+		return nil
+	}
+	if u.tx, err = u.conn.BeginTx(u.begin.ctx, nil); err != nil {
+		return fmt.Errorf("begin %s: %w", u.db.begin, err)
+	}
+	return nil
+}
+
+// end commits the transaction.
+func (u *unit) end() error {
+	if u.tx == nil {
+		if _, err := u.commit.run(0, nil, nil); err != nil {
+			return u.rollback(fmt.Errorf("COMMIT: %w", err))
+		}
+		return nil
+	}
+	err := u.tx.Commit()
+	if u.tx = nil; err != nil {
+		// database/sql takes the transaction for ended; SQLite need not.
+		_, _ = u.conn.ExecContext(context.Background(), "ROLLBACK")
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func (u *unit) rollback(cause error) error {
+	var err error
+	if u.tx != nil {
+		err = u.tx.Rollback()
+	} else {
+		_, err = u.conn.ExecContext(context.Background(), "ROLLBACK")
+	}
+	if u.tx = nil; err != nil {
 		return errors.Join(cause, fmt.Errorf("ROLLBACK: %w", err))
 	}
 	return cause
 }
+
+// stale marks the busy answer to a step that is not the first of its deferred transaction:
+// the steps before it have read, or it would have the lock already.
+func (u *unit) stale(operation int, err error) error {
+	if u.db.begin == "deferred" && (operation > 0 || errors.As(err, new(laterStep))) && u.db.driver.Busy(err) {
+		return fmt.Errorf("%w: %w", kit.ErrStale, err)
+	}
+	return err
+}
+
+// laterStep is the error of a step that is not an operation's first.
+type laterStep struct{ error }
+
+func (e laterStep) Unwrap() error { return e.error }
 
 // visitor is shown the rows of each step, with their declared types.
 type visitor = func(types []string, row []any) error
@@ -124,6 +178,9 @@ func runAll(steps []preparedStep, position int, phases *kit.Phases, visit visito
 		}
 		n, err := steps[i].run(position, show, phases)
 		rows += n
+		if err != nil && i > 0 {
+			err = laterStep{err}
+		}
 		if err != nil {
 			return rows, err
 		}

@@ -62,7 +62,7 @@ func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, 
 		n, err := c.all(conn, position*size+i, phases)
 		total += n
 		if err != nil {
-			return 0, c.rollback(conn, err)
+			return 0, c.rollback(conn, c.o.db.stale(i, err))
 		}
 	}
 	if err := c.command(conn, begin+1); err != nil {
@@ -70,6 +70,11 @@ func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, 
 	}
 	return total, nil
 }
+
+// laterStep is the error of a step that is not an operation's first.
+type laterStep struct{ error }
+
+func (e laterStep) Unwrap() error { return e.error }
 
 func (c *client) rollback(conn Conn, cause error) error {
 	return errors.Join(cause, run(conn, "ROLLBACK"))
@@ -97,6 +102,9 @@ func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
 		c.steps[i].args.row = position
 		n, err := c.step(conn, i, visit, phases)
 		total += n
+		if err != nil && i > 0 {
+			err = laterStep{err}
+		}
 		if err != nil {
 			return total, err
 		}

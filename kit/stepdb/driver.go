@@ -6,7 +6,7 @@
 // Reading clients keep a connection each where there are enough, and take them
 // in turn where there are not; where a driver has a pool that its documentation
 // says to use, they take one from it for each operation. Changing operations
-// take connections of their own in turn, with BEGIN IMMEDIATE where they are
+// take connections of their own in turn, with BEGIN IMMEDIATE, or as is asked for, where they are
 // transactions. Every connection gets the same settings.
 package stepdb
 

@@ -65,7 +65,7 @@ func (o *operation) transactionSteps() ([]step, error) {
 	if o.spec.Transaction == 0 {
 		return nil, nil
 	}
-	begin, err := newStep(wire.Step{SQL: "BEGIN IMMEDIATE"}, &Args{})
+	begin, err := newStep(wire.Step{SQL: o.db.begin()}, &Args{})
 	if err != nil {
 		return nil, err
 	}

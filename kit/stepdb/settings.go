@@ -1,6 +1,9 @@
 package stepdb
 
 import (
+	"cmp"
+	"strings"
+
 	"assay/kit"
 	"assay/kit/proof"
 	"assay/kit/sqlite"
@@ -18,7 +21,8 @@ type setup struct {
 // newSetup maps settings to the URI and to PRAGMAs.
 func newSetup(d Driver, request wire.Open) (*setup, error) {
 	s := &setup{issued: map[string]string{}}
-	s.source.Unasked = len(request.Settings) == 0
+	_, begins := request.Settings[wire.Begin] // which is none of the connection
+	s.source.Unasked = len(request.Settings) == 0 || begins && len(request.Settings) == 1
 	s.source.URI = "file:" + sqlite.EscapePath(request.Path)
 	separator := "?"
 	for _, name := range sqlite.InOrder(request.Settings) {
@@ -56,10 +60,20 @@ func (s *setup) set(name, value string) {
 		s.issued[name] = "open flag: mutex " + value
 	case "memory":
 		s.memory = value == "1"
+	case wire.Begin:
+		s.issued[name] = beginSQL(value)
 	default:
 		s.issued[name] = sqlite.Pragma(name, value)
 		s.each = append(s.each, s.issued[name])
 	}
+}
+
+// beginSQL begins a transaction.
+func beginSQL(how string) string { return "BEGIN " + strings.ToUpper(how) }
+
+// begin is the SQL that begins transactions.
+func (d *database) begin() string {
+	return beginSQL(cmp.Or(d.request.Settings[wire.Begin], "immediate"))
 }
 
 // Settings reads every setting on every connection, each with a PRAGMA on that
@@ -81,6 +95,8 @@ func (d *database) setting(conn Conn, name string) (string, bool, error) {
 	switch {
 	case name == "read_only":
 		return d.readOnly(conn)
+	case name == wire.Begin:
+		return d.proof.Begin(func() error { return conn.Exec(d.begin()) }, func() error { return conn.Exec("ROLLBACK") })
 	case proof.Proves(name):
 		return d.proof.Setting(lent{conn}, name)
 	case name == "mutex" && d.driver.Mutex == nil:

@@ -206,8 +206,17 @@ func (d *database) Close() error {
 
 // mark wraps errors that mean a locked database.
 func (d *database) mark(err error) error {
-	if err != nil && d.driver.busy(err) {
+	if err != nil && !errors.Is(err, kit.ErrBusy) && d.driver.busy(err) {
 		return fmt.Errorf("%w: %w", kit.ErrBusy, err)
+	}
+	return err
+}
+
+// stale marks the busy answer to a step that is not the first of its deferred transaction:
+// the steps before it have read, or it would have the lock already.
+func (d *database) stale(operation int, err error) error {
+	if d.request.Settings[wire.Begin] == "deferred" && (operation > 0 || errors.As(err, new(laterStep))) && d.driver.busy(err) {
+		return fmt.Errorf("%w: %w", kit.ErrStale, err)
 	}
 	return err
 }

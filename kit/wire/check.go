@@ -79,8 +79,11 @@ func checkCounts(counts ...count) error {
 }
 
 func (m Measured) checkCounts(Call) error {
+	if m.Stale > m.Busy {
+		return fmt.Errorf("%d answers of busy came too late to change, of %d", m.Stale, m.Busy)
+	}
 	if err := checkCounts(count{"operations", m.Operations}, count{"nanos", m.Nanos}, count{"executed", m.Executed}, count{"errors", m.Errors},
-		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"splits", m.Splits}); err != nil {
+		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"stale", m.Stale}, count{"splits", m.Splits}); err != nil {
 		return err
 	}
 	return m.Counters.Check()

@@ -58,6 +58,11 @@ type Open struct {
 	Lazy bool `json:"lazy,omitempty"`
 }
 
+// Begin is the name of the setting that says how transactions of SQLite begin: deferred,
+// immediate or exclusive. It is applied whether or not a DSN is given. Without it they begin
+// with BEGIN IMMEDIATE.
+const Begin = "begin"
+
 // Opened answers Open with what the worker did.
 type Opened struct {
 	DSN    string            `json:"dsn,omitempty"`    // as given to the driver
@@ -226,6 +231,7 @@ type Measured struct {
 	Misses     int64      `json:"misses,omitempty"`     // operations with another number of rows than expected
 	Miss       string     `json:"miss,omitempty"`       // the first one in words
 	Busy       int64      `json:"busy,omitempty"`       // answers of "busy"; tried again where the operation says so
+	Stale      int64      `json:"stale,omitempty"`      // of these, to transactions that began deferred, had read, and came too late to change
 	Splits     int64      `json:"splits,omitempty"`     // commits in the middle of transactions that were too big for the engine
 	Counters   Counters   `json:"counters"`             // of the worker process, over the window
 	Delayed    *int64     `json:"delayed_ns,omitempty"` // for which the measuring thread was ready to run and waited for a processor that other processes had; nil: unknown

@@ -32,6 +32,7 @@ var sqliteChecks = []check{
 	{"a DSN is opened, and not the path", sqliteOnly, dsnUsed},
 	{"settings are read, and not remembered", sqliteOnly, settingsRead},
 	{"a transaction takes the lock when it begins", sqliteOnly, locksAtBegin},
+	{"transactions begin as is asked for, and that is read back", sqliteOnly, beginsAsAsked},
 	{"busy answers are counted, and tried again where that is asked for", sqliteOnly, busyCounted},
 	{"a statement is compiled for each execution where that is asked for", sqliteOnly, compiledEach},
 	{"numbered placeholders are bound by their numbers", sqliteOnly, numbered},

@@ -92,6 +92,32 @@ func locksAtBegin(b *bench) {
 	expect("busy", m.Busy, int64(1))
 }
 
+// beginsAsAsked checks each way to begin where no log is kept, and what a transaction is
+// answered that reads and then changes while another connection holds the lock for writing.
+func beginsAsAsked(b *bench) {
+	once := schema
+	for _, begin := range []string{"deferred", "immediate", "exclusive"} {
+		one := b.another()
+		defer one.worker.Kill()
+		applies(one.tryOpen(wire.Open{Settings: map[string]string{wire.Begin: begin, "busy_timeout": "0"}, Once: once, Writers: 1}))
+		once = nil
+		for _, c := range one.settings(wire.Begin) {
+			expect("the way to begin of "+c.Name, c.Settings[wire.Begin], begin)
+		}
+		op := wire.Operation{Name: "change", Changes: true, Transaction: 1, Steps: []wire.Step{
+			{SQL: "SELECT count(*) FROM parent", Query: true, Rows: 1, Returns: []string{"int"}}, {SQL: "INSERT INTO parent DEFAULT VALUES", Rows: 1}}}
+		one.prepare(op, 1)
+		expect("right operations of a transaction that begins "+begin, one.block("change", 1).Operations, int64(1))
+		other := one.another()
+		applies(other.tryOpen(wire.Open{Once: []string{"BEGIN IMMEDIATE"}, Writers: 1}))
+		m := one.block("change", 1)
+		other.worker.Kill()
+		expect("busy, of a transaction that begins "+begin+" while another connection holds the lock,", m.Busy, int64(1))
+		expect("stale, of a transaction that begins "+begin+",", m.Stale, map[bool]int64{true: 1}[begin == "deferred"])
+		one.stop()
+	}
+}
+
 // busyCounted checks what busy answers come to, without retry_busy and with it.
 func busyCounted(b *bench) {
 	op := wire.Operation{Name: "once", Changes: true, Steps: []wire.Step{{SQL: "INSERT INTO parent DEFAULT VALUES", Rows: 1}}}

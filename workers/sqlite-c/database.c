@@ -92,6 +92,21 @@ static bool memory_setting(database *d, const pair *s) {
 	return true;
 }
 
+// begin_sql is the SQL by which transactions begin, of the setting's value.
+static const char *begin_sql(const char *how) {
+	return strcmp(how, "deferred") == 0 ? "BEGIN DEFERRED" : strcmp(how, "exclusive") == 0 ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE";
+}
+
+// read_begin reads how transactions begin, whether a DSN is given or not.
+static void read_begin(database *d, const json *settings) {
+	const char *how = "immediate";
+	for (size_t i = 0; settings != NULL && i < settings->count; i++) {
+		if (strcmp(settings->names[i], "begin") == 0 && settings->items[i].kind == JSON_TEXT) how = settings->items[i].text;
+	}
+	d->begin = begin_sql(how);
+	d->deferred = strcmp(how, "deferred") == 0;
+}
+
 // pragma is the SQL of a setting. A word with a dash is no SQL word.
 static char *pragma(const pair *s) {
 	bool quoted = isalpha((unsigned char)*s->value) && strchr(s->value, '-') != NULL;
@@ -111,6 +126,8 @@ static bool plan_settings(database *d, int connections, error *e) {
 		} else if (flag != 0) {
 			p->flags |= flag;
 			p->issued[i] = copy_text(flag == SQLITE_OPEN_NOMUTEX ? "SQLITE_OPEN_NOMUTEX" : "SQLITE_OPEN_FULLMUTEX");
+		} else if (strcmp(s->name, "begin") == 0) {
+			p->issued[i] = copy_text(d->begin);
 		} else if (memory_setting(d, s)) {
 			p->issued[i] = copy_text(d->memory ? "a copy in memory" : "the file");
 		} else {
@@ -250,6 +267,7 @@ static bool open_request(database *d, const json *request, error *e) {
 	if (readers < 0 || writers < 0 || readers + writers < 1 || readers + writers > 100000) return fail(e, INVALID, "no connections asked for, or too many");
 	if (idle < readers) return fail(e, UNSUPPORTED, "idle %" PRId64 " of %" PRId64 " connections: there is no pool that would close them", idle, readers);
 	learn_tables(d);
+	read_begin(d, settings);
 	if (!read_settings(&d->plan, *dsn == 0 ? settings : NULL, e) || !read_each(&d->plan, each, e)) return false;
 	if (*dsn != 0) {
 		d->plan.dsn = copy_text(dsn);
@@ -342,6 +360,8 @@ static char *read_setting(database *d, sqlite3 *db, const char *name) {
 		value = sqlite3_db_mutex(db) == NULL ? "no" : "full";
 	} else if (strcmp(name, "memory") == 0) {
 		value = in_memory(d, db);
+	} else if (strcmp(name, "begin") == 0) {
+		value = prove_begin(d, db);
 	} else if (strcmp(name, "immutable") == 0) {
 		value = prove_immutable(d);
 	} else if (strcmp(name, "shared_cache") == 0) {

@@ -38,6 +38,8 @@ typedef struct {
 	int reader_count, writer_count;
 	turns free_readers, free_writers;
 	int64_t tables; // of the prepared file
+	const char *begin; // the SQL by which transactions begin
+	bool deferred;     // which they do without a lock
 	const char *immutable, *shared_cache; // what the proofs found; NULL while unknown
 } database;
 
@@ -61,5 +63,8 @@ char *file_uri(const char *path, const char *parameters);
 // proof.c: "0", "1" or "" where nothing can be told.
 const char *prove_immutable(database *d);
 const char *prove_shared_cache(database *d);
+
+// prove_begin is how a transaction on the connection begins: deferred, immediate or exclusive.
+const char *prove_begin(const database *d, sqlite3 *db);
 
 #endif

@@ -44,7 +44,7 @@ typedef struct {
 	lap *lap;
 	int client;
 	result result;
-	int64_t done, executed, busy, misses, failed;
+	int64_t done, executed, busy, stale, misses, failed;
 	int64_t before, last, last_right; // of the last draw
 	int64_t left;                     // when nothing more was to be drawn
 	char miss[512], error[512];       // the first ones
@@ -80,6 +80,7 @@ static void retry(share *s, int64_t position) {
 	int64_t began = clock_now();
 	do {
 		s->busy++;
+		s->stale += s->result.stale;
 		operation_do(s->lap->op, s->client, position, &s->result, s->lap->phases);
 		if (s->result.outcome != BUSY) return;
 		sched_yield();
@@ -98,6 +99,7 @@ static bool trouble(share *s, int64_t position) {
 		retry(s, position);
 	} else if (r->outcome == BUSY) {
 		s->busy++;
+		s->stale += r->stale;
 	}
 	if (r->outcome == DONE) return true;
 	if (atomic_fetch_add(&s->lap->errors, 1) + 1 >= MOST_ERRORS) atomic_store(&s->lap->next, INT64_MAX / 2);
@@ -230,7 +232,7 @@ static void put_phases(out *o, const phases *p) {
 // when all clients were running to that when the first one stopped. What ends
 // later counts by the part of its time that lies inside.
 static void put_measured(out *o, const lap *l, const share *shares, counters c) {
-	int64_t end = INT64_MAX, executed = 0, errors = 0, misses = 0, busy = 0;
+	int64_t end = INT64_MAX, executed = 0, errors = 0, misses = 0, busy = 0, stale = 0;
 	double units = 0;
 	const char *error = "", *miss = "";
 	for (int i = 0; i < l->client_count; i++) {
@@ -243,12 +245,13 @@ static void put_measured(out *o, const lap *l, const share *shares, counters c) 
 		errors += s->failed;
 		misses += s->misses;
 		busy += s->busy;
+		stale += s->stale;
 		if (*s->error != 0) error = s->error;
 		if (*s->miss != 0) miss = s->miss;
 	}
 	int64_t operations = (int64_t)(units * (double)l->op->unit + 0.5);
 	put(o, "{\"operations\":%" PRId64 ",\"nanos\":%" PRId64 ",\"executed\":%" PRId64, operations, end - l->began, executed);
-	put(o, ",\"errors\":%" PRId64 ",\"misses\":%" PRId64 ",\"busy\":%" PRId64, errors, misses, busy);
+	put(o, ",\"errors\":%" PRId64 ",\"misses\":%" PRId64 ",\"busy\":%" PRId64 ",\"stale\":%" PRId64, errors, misses, busy, stale);
 	put_first(o, "error", error);
 	put_first(o, "miss", miss);
 	put(o, ",\"counters\":");

@@ -88,7 +88,9 @@ static sqlite3_stmt *compile_step(const operation *o, int connection, int i, err
 	return NULL;
 }
 
-static const char *const control_texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+static const char *control_text(const operation *o, int which) {
+	return which == 0 ? o->db->begin : which == 1 ? "COMMIT" : "ROLLBACK";
+}
 
 // compile_control compiles the statements around a transaction when the steps
 // are compiled.
@@ -97,7 +99,7 @@ static bool compile_control(operation *o, error *e) {
 	o->control = allocate((size_t)o->connections * sizeof *o->control);
 	for (int i = 0; i < o->connections; i++) {
 		for (int k = 0; k < 3 && !o->each; k++) {
-			if ((o->control[i][k] = compile(o->db->writers[i], control_texts[k], e)) == NULL) return false;
+			if ((o->control[i][k] = compile(o->db->writers[i], control_text(o, k), e)) == NULL) return false;
 		}
 	}
 	return true;
@@ -396,14 +398,17 @@ static void run_step(const operation *o, int connection, int i, int64_t row, res
 }
 
 static void run_steps(const operation *o, int connection, int64_t row, result *r, phases *p) {
-	for (int i = 0; i < o->step_count && r->outcome == DONE; i++) run_step(o, connection, i, row, r, p);
+	for (int i = 0; i < o->step_count && r->outcome == DONE; i++) {
+		run_step(o, connection, i, row, r, p);
+		if (r->outcome == DONE) r->steps++;
+	}
 }
 
 static bool control(const operation *o, int connection, int which, result *r) {
 	sqlite3 *db = o->db->writers[connection];
 	sqlite3_stmt *s = o->control[connection][which];
 	int rc = SQLITE_OK;
-	if (o->each) rc = sqlite3_prepare_v2(db, control_texts[which], -1, &s, NULL);
+	if (o->each) rc = sqlite3_prepare_v2(db, control_text(o, which), -1, &s, NULL);
 	if (rc == SQLITE_OK) rc = sqlite3_step(s);
 	if (rc != SQLITE_DONE) broken(r, db, rc);
 	sqlite3_reset(s);
@@ -414,6 +419,8 @@ static bool control(const operation *o, int connection, int which, result *r) {
 static void run_transaction(const operation *o, int connection, int64_t position, result *r, phases *p) {
 	if (!control(o, connection, 0, r)) return;
 	for (int64_t i = 0; i < o->transaction && r->outcome == DONE; i++) run_steps(o, connection, position * o->transaction + i, r, p);
+	// A step before it has read, or the transaction would have the lock already.
+	r->stale = r->outcome == BUSY && o->db->deferred && r->steps > 0;
 	if (r->outcome == DONE && control(o, connection, 1, r)) return;
 	result ignored = {0};
 	control(o, connection, 2, &ignored);
@@ -450,7 +457,8 @@ static void check_rows(const operation *o, result *r) {
 
 void operation_do(operation *o, int client, int64_t position, result *r, phases *p) {
 	r->outcome = DONE;
-	r->rows = 0;
+	r->rows = r->steps = 0;
+	r->stale = false;
 	if (p != NULL) p->last = clock_now();
 	if (o->part_count > 0) {
 		int64_t part = o->trace->column[0].values[position];

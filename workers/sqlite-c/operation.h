@@ -44,7 +44,7 @@ typedef struct operation {
 	// statements of each connection, compiled before measuring: by connection
 	// and step. Empty where they are compiled for each execution.
 	sqlite3_stmt ***statements;
-	sqlite3_stmt *(*control)[3]; // BEGIN IMMEDIATE, COMMIT, ROLLBACK of each writer
+	sqlite3_stmt *(*control)[3]; // BEGIN, COMMIT, ROLLBACK of each writer
 	int connections;
 	char *query_plan;
 } operation;
@@ -55,6 +55,8 @@ typedef enum { DONE, BUSY, MISSED, BROKEN } outcome;
 typedef struct {
 	outcome outcome;
 	int64_t rows;
+	int steps;  // that were done
+	bool stale; // a deferred transaction had read, and came too late to change
 	char message[512];
 	char *buffer; // where texts and blobs are read into
 	size_t room;

@@ -140,3 +140,30 @@ const char *prove_shared_cache(database *d) {
 	if (d->shared_cache == NULL) d->shared_cache = prove(d, try_shared_cache);
 	return d->shared_cache;
 }
+
+// locked is the way in which a transaction began that another connection has open.
+static const char *locked(sqlite3 *other) {
+	error e = {0};
+	if (execute(other, "BEGIN IMMEDIATE", &e)) return execute(other, "ROLLBACK", &e) ? "deferred" : "";
+	if (sqlite3_errcode(other) != SQLITE_BUSY) return "";
+	if (execute(other, "SELECT count(*) FROM sqlite_master", &e)) return "immediate";
+	return sqlite3_errcode(other) == SQLITE_BUSY ? "exclusive" : "";
+}
+
+// prove_begin looks what a transaction on the connection keeps another one from. It is unknown
+// where others change the database.
+const char *prove_begin(const database *d, sqlite3 *db) {
+	scratch file = {.path = d->path};
+	char *dsn = d->memory ? NULL : moved(d, d->path);
+	sqlite3 *other = dsn == NULL ? NULL : plain(&file, "");
+	error e = {0};
+	const char *found = "";
+	free(dsn);
+	if (other != NULL) sqlite3_busy_timeout(other, 0);
+	if (other != NULL && execute(other, "BEGIN IMMEDIATE; ROLLBACK", &e) && execute(db, d->begin, &e)) {
+		found = locked(other);
+		if (!execute(db, "ROLLBACK", &e)) found = "";
+	}
+	sqlite3_close_v2(other);
+	return found;
+}

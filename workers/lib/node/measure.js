@@ -37,7 +37,7 @@ function loopNanos(operation, { batch = 0, latency = false }) {
 }
 
 function lap(operation, clients, request) {
-  const total = { operations: 0, nanos: 0, executed: 0, errors: 0, misses: 0, busy: 0 };
+  const total = { operations: 0, nanos: 0, executed: 0, errors: 0, misses: 0, busy: 0, stale: 0 };
   const histogram = request.latency ? new Histogram() : null;
   const marks = request.marks ? fs.openSync(request.marks, "a") : null;
   const before = counters();
@@ -95,6 +95,7 @@ function unitIsRight(operation, client, position, total) {
       first ??= clock();
       const busy = operation.busy(error);
       if (busy) total.busy++;
+      if (busy && error.stale) total.stale++;
       if (busy && operation.retryBusy && clock() - first < PATIENCE) continue;
       total.errors++;
       total.error ??= `${error.name}: ${error.message}`;

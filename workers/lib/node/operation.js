@@ -57,7 +57,7 @@ class Operation {
       if (!made.has(sql)) made.set(sql, this.worker.driver.statement(connection, sql, policy, query));
       return made.get(sql);
     };
-    const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
+    const control = this.size ? [this.worker.begins, "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
     const runs = this.steps.map((step) => (step.script ? this.script(connection, step.sql) : statement(step.sql, step.query)));
     return { connection, runs, unit: this.unitOf(runs, control) };
   }
@@ -92,6 +92,17 @@ class Operation {
     return this.compiled[number % this.compiled.length].unit;
   }
 
+  // stepsOf is all, of a transaction. Where a step that is not its first is answered busy,
+  // one before it has read, or the transaction would have the lock already.
+  stepsOf(steps, position, before) {
+    try {
+      return this.all(steps, position);
+    } catch (error) {
+      error.stale = this.worker.begin === "deferred" && (before > 0 || error.later === true);
+      throw error;
+    }
+  }
+
   all(steps, position) {
     let total = 0;
     for (const step of steps) {
@@ -99,6 +110,7 @@ class Operation {
         const result = step.run(step.args(position));
         total += step.query ? result.length : result;
       } catch (error) {
+        error.later = step !== steps[0];
         if (!total || !this.spec.changes || this.size) throw error;
         throw new Error(`after a step that changed ${total} rows: ${error.message}`); // not to be tried again
       }
@@ -110,7 +122,7 @@ class Operation {
     begin([]);
     try {
       let total = 0;
-      for (let i = 0; i < this.size; i++) total += this.all(steps, unit * this.size + i);
+      for (let i = 0; i < this.size; i++) total += this.stepsOf(steps, unit * this.size + i, i);
       commit([]);
       return total;
     } catch (error) {

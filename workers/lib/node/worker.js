@@ -30,6 +30,7 @@ const { clock, measure } = require("./measure.js");
 const { Mix, Operation, digests } = require("./operation.js");
 const { Refusal, invalid, refuse } = require("./refusal.js");
 
+const BUSY = [5, 6];
 const READONLY = 8;
 const FIRST = ["busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode"];
 const LACKING = ["immutable", "shared_cache", "mutex", "memory"]; // neither API has a way for these
@@ -163,7 +164,9 @@ class Worker {
     const { readers = 0, writers = 0, path } = request;
     invalid(readers + writers < 1, "no connections");
     if (request.dsn) refuse("unsupported", `${this.driver.api} takes a path and no DSN`);
-    const settings = request.settings || {};
+    const { begin = "", ...settings } = request.settings || {};
+    this.begin = begin;
+    this.path = path;
     const issued = {};
     const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
     for (const name of Object.keys(settings).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
@@ -171,6 +174,7 @@ class Worker {
       if (this.lacks(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
       issued[name] = name === "read_only" ? `${this.driver.readOnly}: ${settings[name] === "1"}` : `PRAGMA ${name} = ${spelt(settings[name])}`;
     }
+    if (begin) issued.begin = this.begins;
     const each = Object.values(issued).filter((sql) => sql.startsWith("PRAGMA")).concat(request.each || []);
     try {
       for (let i = 0; i < readers + writers; i++) {
@@ -184,6 +188,11 @@ class Worker {
       throw error;
     }
     return { dsn: path, each, issued };
+  }
+
+  // begins is the SQL by which transactions begin.
+  get begins() {
+    return "BEGIN " + (this.begin || "immediate").toUpperCase();
   }
 
   lacks(name) {
@@ -211,6 +220,7 @@ class Worker {
   read(connection, name) {
     if (name === "memory") return this.rows(connection, "PRAGMA database_list").some((row) => row[1] === "main" && row[2]) ? "0" : "private";
     if (name === "read_only") return this.readReadOnly(connection);
+    if (name === "begin") return this.readBegin(connection);
     if (LACKING.includes(name) || !/^[a-z_]+$/.test(name)) return undefined;
     try {
       const rows = this.rows(connection, `PRAGMA ${name}`);
@@ -235,6 +245,34 @@ class Worker {
       return this.driver.code(error) === READONLY ? "1" : undefined;
     } finally {
       this.run(connection, "ROLLBACK");
+    }
+  }
+
+  // readBegin tells how a transaction begins by what it keeps another connection from.
+  readBegin(connection) {
+    const other = this.driver.connect(this.path, false);
+    const locked = (sql) => {
+      try {
+        this.run(other, sql);
+        return false;
+      } catch (error) {
+        if (BUSY.includes(this.driver.code(error))) return true;
+        throw error;
+      }
+    };
+    try {
+      this.run(other, "PRAGMA busy_timeout = 0");
+      if (locked("BEGIN IMMEDIATE")) return undefined; // another holds the lock
+      this.run(other, "ROLLBACK");
+      this.run(connection, this.begins);
+      try {
+        if (!locked("BEGIN IMMEDIATE")) return "deferred"; // closing ends it
+        return locked("SELECT count(*) FROM sqlite_master") ? "exclusive" : "immediate";
+      } finally {
+        this.run(connection, "ROLLBACK");
+      }
+    } finally {
+      other.close();
     }
   }
 

@@ -16,7 +16,7 @@ class Share:
     """What one client did."""
 
     def __init__(self):
-        self.executed = self.done = self.busy = self.errors = self.misses = 0
+        self.executed = self.done = self.busy = self.stale = self.errors = self.misses = 0
         self.before = self.last = self.last_right = self.exit = 0
         self.error = self.miss = None
         self.histogram = Histogram()
@@ -30,7 +30,7 @@ class Null:
 
     def __init__(self, operation):
         self.unit, self.length, self.rows = operation.unit, operation.length, operation.rows
-        self.retry_busy, self.busy = False, operation.busy
+        self.retry_busy, self.busy, self.stale = False, operation.busy, operation.stale
         self.clients = [operation.null(len(operation.clients))]
         self.statements = self.unit * max(1, len(getattr(operation, "steps", ())))
         self.known = {}  # by what changes the loop
@@ -144,6 +144,7 @@ class Lap:
         began = clock()
         while error is not None and self.operation.busy(error):
             share.busy += 1
+            share.stale += self.operation.stale(error)
             if not self.operation.retry_busy or clock() - began > PATIENCE:
                 break
             try:
@@ -175,7 +176,7 @@ class Lap:
             histogram.merge(share.histogram)
         unit = self.operation.unit
         total = {"operations": round(units * unit), "nanos": end - self.began, "executed": sum(s.executed for s in shares) * unit}
-        for name in ("errors", "misses", "busy"):
+        for name in ("errors", "misses", "busy", "stale"):
             total[name] = sum(getattr(share, name) for share in shares)
         for name in ("error", "miss"):
             total[name] = next((getattr(s, name) for s in shares if getattr(s, name)), "")

@@ -30,6 +30,7 @@ class Driver:
     # What a program writes to open a database and to run SQL, which the report shows;
     # {{dsn}} and {{sql}} stand for the text, quoted. Empty: the report shows the texts alone.
     opens = executes = ""
+    begin = ""  # how transactions are to begin; empty: BEGIN IMMEDIATE
     calls = None  # a class of assay_calls.Calls, where the driver has operations of its own
 
     def version(self):
@@ -48,6 +49,14 @@ class Driver:
         """A function that executes the SQL with a tuple of arguments, and returns
         the rows of a query as a list, or the number of rows changed."""
         raise NotImplementedError
+
+    def begins(self):
+        """What the driver's transactions begin by, as a program writes it."""
+        return "BEGIN " + (self.begin or "immediate").upper()
+
+    def control(self, connection, policy):
+        """Functions that begin a transaction, commit it and roll it back."""
+        return [self.statement(connection, sql, policy, False) for sql in (self.begins(), "COMMIT", "ROLLBACK")]
 
     def script(self, connection, sql, in_transaction):
         """A function that executes several statements in one call of the driver."""
@@ -160,8 +169,11 @@ class Worker:
         invalid(self.readers or self.writers, "a database is open already")
         readers, writers = request.get("readers", 0), request.get("writers", 0)
         invalid(readers + writers < 1, "no connections")
-        settings = {} if request.get("dsn") else dict(request.get("settings") or {})
-        uri, issued = self.source(request, settings)
+        settings = dict(request.get("settings") or {})
+        self.driver.begin = settings.pop("begin", "")
+        uri, issued = self.source(request, {} if request.get("dsn") else settings)
+        issued |= {"begin": self.driver.begins()} if self.driver.begin else {}
+        self.file = "" if settings.get("memory") == "1" else urllib.parse.quote(request["path"])
         each = [issued[name] for name in issued if issued[name].startswith("PRAGMA")] + (request.get("each") or [])
         try:
             if settings.get("memory") == "1":
@@ -177,6 +189,7 @@ class Worker:
         for connections, free in ((self.readers, self.free_readers), (self.writers, self.free_writers)):
             for connection in connections:
                 free.put(connection)
+        self.uri = uri
         return {"dsn": uri, "each": each, "issued": issued}
 
     def source(self, request, settings):
@@ -237,6 +250,8 @@ class Worker:
             return self.read_memory(connection)
         if name == "read_only":
             return self.read_read_only(connection)
+        if name == "begin":
+            return self.read_begin(connection)
         if name in ("immutable", "shared_cache", "mutex") or not re.fullmatch("[a-z_]+", name):
             return None
         rows = self.rows(connection, f"PRAGMA {name}")
@@ -262,6 +277,44 @@ class Worker:
             return "1" if self.driver.code(error) == READONLY else None
         finally:
             self.rows(connection, "ROLLBACK")
+
+    def read_begin(self, connection):
+        """How a transaction on the connection begins, by what it keeps another one from."""
+        if not self.file or self.file not in self.uri:
+            return None
+        begin, _, rollback = self.driver.control(connection, "never")
+        other = self.driver.connect("file:" + self.file)
+        try:
+            for sql in ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK"):
+                self.rows(other, sql)
+            begin(())
+            try:
+                return self.locked(other)
+            finally:
+                rollback(())
+        except Exception as error:
+            if self.busy(error):
+                return None  # another holds the lock
+            raise
+        finally:
+            other.close()
+
+    def locked(self, other):
+        """The way in which a transaction began that another connection has open."""
+        try:
+            self.rows(other, "BEGIN IMMEDIATE")
+            self.rows(other, "ROLLBACK")
+            return "deferred"
+        except Exception as error:
+            if not self.busy(error):
+                raise
+        try:
+            self.rows(other, "SELECT count(*) FROM sqlite_master")
+            return "immediate"
+        except Exception as error:
+            if not self.busy(error):
+                raise
+            return "exclusive"
 
     def prepare(self, request):
         self.needs_database()
@@ -315,6 +368,11 @@ class Worker:
 
     def busy(self, error):
         return self.driver.code(error) in BUSY
+
+    def stale(self, error):
+        """Did a transaction that began deferred, and has read, come too late to change? The steps
+        before it have read, or it would have the lock already."""
+        return self.driver.begin == "deferred" and getattr(error, "later", False)
 
     def stats(self, _request):
         return counters()
@@ -399,7 +457,7 @@ class Operation:
         """The steps on a connection, and BEGIN, COMMIT, ROLLBACK where there are transactions."""
         statement = self.worker.driver.statement
         runs = [self.script(connection, step["sql"]) if step.get("script") else statement(connection, step["sql"], self.policy, bool(step.get("query"))) for step in self.steps]
-        return runs, [statement(connection, sql, self.policy, False) for sql in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")] if self.size else []
+        return runs, self.worker.driver.control(connection, self.policy) if self.size else []
 
     def script(self, connection, sql):
         run = self.worker.driver.script(connection, sql, bool(self.size))
@@ -422,7 +480,12 @@ class Operation:
             try:
                 total = 0
                 for position in range(unit * size, unit * size + size):
-                    total += one(position)
+                    try:
+                        total += one(position)
+                    except Exception as error:
+                        if position > unit * size:
+                            error.later = True
+                        raise
                 commit(())
                 return total
             except BaseException:
@@ -454,6 +517,9 @@ class Operation:
     def busy(self, error):
         return self.worker.busy(error)
 
+    def stale(self, error):
+        return self.worker.stale(error)
+
     def is_alone(self, clients):
         """Does each client have a connection that no other one uses?"""
         return clients <= len(self.connections) if not self.changes else clients == len(self.connections) == 1
@@ -474,10 +540,12 @@ class Operation:
 
     def all(self, steps, position):
         total = 0
-        for run, arguments, query in steps:
+        for count, (run, arguments, query) in enumerate(steps):
             try:
                 result = run(arguments(position))
             except Exception as error:
+                if count:
+                    error.later = True
                 if total and self.changes and not self.size:  # not to be tried again: an earlier step has changed data
                     raise RuntimeError(f"after a step that changed {total} rows: {error}") from None
                 raise
@@ -532,7 +600,7 @@ class Mix:
         if any(part.get("parts") or part.get("transaction", 0) > 1 for part in spec["parts"]) or spec.get("transaction"):
             raise Refusal("unsupported", "mixes of mixes, or of transactions of several operations")
         self.parts = [Operation(worker, part) for part in spec["parts"]]
-        self.retry_busy, self.busy = spec.get("retry_busy"), self.parts[0].busy
+        self.retry_busy, self.busy, self.stale = spec.get("retry_busy"), self.parts[0].busy, self.parts[0].stale
         self.plan = "".join(f"{part['name']}: {made.plan}\n" for part, made in zip(spec["parts"], self.parts))
         trace = columns(spec.get("trace") or "")
         invalid(trace.types != [1, 1] or not trace.rows, "the trace of a mix wants two int columns, and rows")
