@@ -49,11 +49,10 @@ func (f *firstRound) note(g *group, guessed time.Duration) {
 	}
 }
 
-// corrected is a guess by what guesses so far were worth; while none is known, one that may
-// be too high.
+// corrected is a guess by what guesses so far were worth.
 func (f *firstRound) corrected(guess time.Duration) time.Duration {
 	if f.guessed == 0 {
-		return guess / schedule.GuessError
+		return guess
 	}
 	return time.Duration(float64(guess) * min(float64(f.took)/float64(f.guessed), schedule.GuessError))
 }

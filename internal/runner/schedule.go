@@ -143,7 +143,7 @@ func (r *Runner) scheduled() []schedule.Group {
 		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished,
 			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
 		if g.launches.cost == 0 {
-			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess())*schedule.GuessError, true
+			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess()), true
 		}
 		lacking := max(0, r.config.Launches-g.next.fewest) // of what waited
 		g.need.launches = counted + max(g.need.most(), lacking)
