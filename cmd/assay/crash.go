@@ -57,7 +57,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
+	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],..., * for the maintained Go drivers of its engine, or all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", wording.Texts(crash.Usual()), "what to do to the databases: "+strings.Join(wording.Texts(crash.Faults()), ", "))
 	f.StringVar((*string)(&flags.FileSystem), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(wording.Texts(crash.FileSystems()), "|"))

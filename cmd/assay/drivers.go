@@ -61,6 +61,14 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	return nil
 }
 
+// about is what a driver is, and why it counts as given up.
+func about(d build.Driver) string {
+	if d.Unmaintained == "" {
+		return d.About
+	}
+	return strings.TrimSpace("not maintained (" + d.Unmaintained + "), not in *: " + d.About)
+}
+
 // driverRow is a driver's row of the table. What is not known is a dash.
 func driverRow(ctx context.Context, d build.Driver, target wire.Target) []string {
 	library, err := d.Library(ctx)
@@ -76,7 +84,7 @@ func driverRow(ctx context.Context, d build.Driver, target wire.Target) []string
 		version = d.Version
 	}
 	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + strings.TrimSuffix(target.EngineVersion, "server")),
-		target.Facts["cgo"], target.Facts["api"], library.Licence, released, d.About}
+		target.Facts["cgo"], target.Facts["api"], library.Licence, released, about(d)}
 	for i, text := range columns {
 		columns[i] = cmp.Or(text, "-")
 	}

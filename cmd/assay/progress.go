@@ -14,6 +14,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 	"assay/internal/sys/printable"
 
 	"golang.org/x/term"
@@ -127,6 +128,10 @@ func (p *progress) buildingOn(e build.Event) {
 		return
 	}
 	p.building = append(p.building, e.Worker)
+	if e.Of > 0 {
+		p.line("building worker %s (%d of %d)", e.Worker, e.Number, e.Of)
+		return
+	}
 	p.line("building worker %s: the first build compiles its driver and may take minutes", e.Worker)
 }
 
@@ -201,7 +206,7 @@ func (p *progress) Measure(e runner.Event) {
 		return
 	}
 	switch {
-	case e.Phase == runner.BudgetTooSmall || e.Phase == runner.LeftOut:
+	case e.Phase >= runner.BudgetTooSmall:
 		p.line("%s", doing(e))
 		return
 	case p.terminal != nil:
@@ -278,8 +283,32 @@ func doing(e runner.Event) string {
 	case runner.BudgetTooSmall:
 		return fmt.Sprintf("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
 			e.What, wording.Brief(e.Total), wording.Brief(e.Budget))
+	case runner.MachineBusy:
+		return busyMachine(e.Load)
+	case runner.LeftForLast:
+		return fmt.Sprintf("all launches take about %s, and the budget is %s: %s are measured only if time is left (--budget %s measures all)",
+			wording.Brief(e.Total), wording.Brief(e.Budget), e.What, (e.Total+e.Total/4).Truncate(10*time.Second)+10*time.Second)
 	}
 	return e.What
+}
+
+// busyMachine says what others take of the machine, and what follows from that.
+func busyMachine(load host.Load) string {
+	text := fmt.Sprintf("this machine is busy: others take %.0f %% of it", 100*(load.Noise.Foreign+load.Noise.Steal))
+	var users []string
+	for _, u := range load.Users {
+		users = append(users, fmt.Sprintf("%s %.0f %% of one processor", printable.String(u.Name), 100*u.Share))
+	}
+	if load.Noise.Steal > load.Noise.Foreign {
+		users = append(users, "the hypervisor most of it")
+	}
+	if len(users) > 0 {
+		text += " (" + strings.Join(users, ", ") + ")"
+	}
+	if load.Longer > 1.1 {
+		text += fmt.Sprintf(", and a computation takes %.1f times as long", load.Longer)
+	}
+	return text + ". Reads that wait for nothing are compared by CPU time, which that hardly moves; all else will be less sure, or take longer"
 }
 
 // close ends the display and leaves nothing of the rewritten line. It may be

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"assay"
 	"assay/internal/build"
 	"assay/internal/runner"
+	"assay/internal/runner/host"
 )
 
 // The bar moves with the time, and what is left is bounded from preparing on, and known once
@@ -53,6 +55,21 @@ func TestPhasesAreTold(t *testing.T) {
 		if got := out.String(); got != want {
 			t.Errorf("phase %d: got %q, want %q", phase, got, want)
 		}
+	}
+}
+
+// A busy machine is told of with the programs that take the time, whose names are harmless.
+func TestBusyMachineIsTold(t *testing.T) {
+	load := host.Load{Noise: assay.Noise{Foreign: 0.55}, Longer: 1.8, Users: []host.User{{Name: "a\x1b[2Jb", Share: 0.9}, {Name: "gopls", Share: 0.2}}}
+	var out strings.Builder
+	(&progress{out: &out}).Measure(runner.Event{Phase: runner.MachineBusy, Load: load})
+	for _, want := range []string{"others take 55 %", "[2Jb 90 % of one processor", "gopls 20 %", "1.8 times as long"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got %q, want %q in it", out.String(), want)
+		}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Errorf("%q: a program's name reaches the terminal as it is", out.String())
 	}
 }
 

@@ -56,7 +56,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
+	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],..., * for the maintained Go drivers of its engine, or all")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.DurationVar(&flags.budget, "budget", 0, budgetHelp)
 	f.StringVar(&flags.precision, "precision", "", "target half-width of every confidence interval, such as 2% (default the plan's, or a third of the measured difference)")

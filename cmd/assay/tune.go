@@ -184,7 +184,7 @@ func (w tuneWatcher) Trial(assay.Trial) {}
 
 func (w tuneWatcher) Measure(e runner.Event) {
 	switch e.Phase {
-	case runner.Waiting, runner.BudgetTooSmall, runner.LeftOut:
+	case runner.Waiting, runner.BudgetTooSmall, runner.LeftOut, runner.MachineBusy, runner.LeftForLast:
 		w.progress.Measure(e)
 	case runner.Measuring:
 		w.progress.Within(e.What)

@@ -148,6 +148,35 @@ func TestPrimary(t *testing.T) {
 	}
 }
 
+// In a run that found the machine busy, disturbed launches count, by CPU time where each cell has
+// it in every launch that counts: beside those of another run, or of a server, wall time decides.
+func TestBusyMachineIsComparedByCPUTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		lacks func(assay.Trial) bool
+		want  string
+		n     int
+	}{
+		"all have it":           {func(assay.Trial) bool { return false }, assay.ComputePerOp, 6},
+		"one driver has not":    {func(t assay.Trial) bool { return t.Cell.Driver == "modernc" }, assay.NsPerOp, 6},
+		"calm ones of two runs": {func(t assay.Trial) bool { return t.Launch <= 3 }, assay.NsPerOp, 3},
+	} {
+		var trials []assay.Trial
+		for i, driver := range []string{"mattn", "modernc"} {
+			launches := analysistest.Launches(analysistest.Cell("get", driver, "web"), 6, 100, i)
+			trials = append(trials, analysistest.Change(launches, func(t *assay.Trial) {
+				t.Mode, t.Disqualified = assay.Windows, !strings.Contains(name, "calm") || t.Launch > 3
+				if !test.lacks(*t) {
+					t.Figures[assay.ComputePerOp] = 50 * float64(i+1)
+				}
+			})...)
+		}
+		table := mustReport(t, analysistest.PlainRun, trials).Tables[0]
+		if got := len(table.Rows[0].Counted()); table.Primary.Name != test.want || got != test.n {
+			t.Errorf("%s: compared by %s of %d launches, want %s of %d", name, table.Primary.Name, got, test.want, test.n)
+		}
+	}
+}
+
 // A pool that reopens connections does so without a server, too: its figures do not
 // make a row one that is served.
 func TestPoolIsNoServer(t *testing.T) {

@@ -326,6 +326,14 @@ func byClass(cells []*cell) (classes [][]*cell) {
 	return classes
 }
 
+// computed reports whether all trials of some cells have the CPU time that is compared where the
+// machine was busy: a disturbance hardly moves it.
+func computed(cells []*cell) bool {
+	return !slices.ContainsFunc(cells, func(c *cell) bool {
+		return slices.ContainsFunc(c.Trials, func(t Trial) bool { return t.measured && !t.Has(assay.ComputePerOp) })
+	})
+}
+
 // fewCalm reports whether, without the disturbed trials, two of some cells that promise
 // alike share too few launches. A launch can be disturbed for one of them alone.
 func fewCalm(cells []*cell) bool {

@@ -80,7 +80,7 @@ func newTable(run assay.Run, o *operation, n naming) *Table {
 	t := &Table{Title: o.title, Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches, run: run.ID}
 	few := map[*cell]bool{}
 	for _, class := range append(byClass(slices.Concat(o.rows, o.twins)), slices.Concat(o.factors, o.bases)) {
-		keep := fewCalm(class)
+		keep := fewCalm(class) || computed(class)
 		for _, c := range class {
 			few[c] = keep
 		}

@@ -68,7 +68,7 @@ func (r *Row) warnOfTrials() {
 	share := float64(dropped) / float64(measured)
 	switch {
 	case dropped > 0 && kept == measured:
-		r.warn(Disturbed{dropped, measured}, share)
+		r.warn(Disturbed{dropped, measured, r.Table.Primary.Name == assay.ComputePerOp}, share)
 	case float64(dropped) > maxDropped*float64(measured):
 		r.warn(Dropped{dropped, measured}, share)
 	}

@@ -26,6 +26,9 @@ type Event struct {
 	Worker string // as Spec.String gives it
 	State  State
 	Took   time.Duration // since Build was called
+	// Number counts the builds of a run from 1, and Of says how many it has; 0 where a build is
+	// alone.
+	Number, Of int
 }
 
 // State is how far the build of a worker is.
@@ -84,7 +87,7 @@ func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 	if w.Cached {
 		state = Cached
 	}
-	b.log(Event{spec.String(), state, w.Took})
+	b.log(Event{Worker: spec.String(), State: state, Took: w.Took})
 	return w, nil
 }
 
@@ -144,7 +147,7 @@ const buildingEvery = 30 * time.Second
 // building tells that a worker is being built, again and again until the function
 // that it returns is called.
 func (b *Builder) building(worker string, start time.Time) (end func()) {
-	b.log(Event{worker, Building, time.Since(start)})
+	b.log(Event{Worker: worker, State: Building, Took: time.Since(start)})
 	done := make(chan struct{})
 	var telling sync.WaitGroup
 	var caught guard.Catcher
@@ -157,7 +160,7 @@ func (b *Builder) building(worker string, start time.Time) (end func()) {
 				case <-done:
 					return
 				case <-tick.C:
-					b.log(Event{worker, Building, time.Since(start)})
+					b.log(Event{Worker: worker, State: Building, Took: time.Since(start)})
 				}
 			}
 		})

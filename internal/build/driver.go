@@ -30,7 +30,14 @@ type Driver struct {
 	Script   bool // has an executable file named worker that loads SQLite as a library: Module is where it has that from
 	Installs bool // has an executable file named build, which installs what a script needs
 	Store    bool // is of a key-value store, and runs no SQL
+	Server   bool // is of a PostgreSQL server
+	// Unmaintained says why its library counts as one that its authors gave up, as the
+	// worker's package comment has it; empty: it is maintained.
+	Unmaintained string
 }
+
+// IsGo reports whether the driver is a Go library.
+func (d Driver) IsGo() bool { return d.Module != "" && !d.C && !d.Script && !d.Prebuilt }
 
 var errNoWorker = errors.New("neither go.mod nor an executable file named worker")
 
@@ -94,15 +101,27 @@ func (d *Driver) kind() error {
 
 // ofPackage takes the driver that the Go files of a worker import.
 func (d *Driver) ofPackage(mod goMod) error {
-	imports, about, err := readPackage(d.Dir)
+	imports, comment, err := readPackage(d.Dir)
 	if err != nil {
 		return err
 	}
 	d.Module, err = driverModule(mod, imports)
 	d.Version = mod.requires[d.Module]
 	d.Store = slices.Contains(imports, "assay/kit/kvdb")
-	d.About = cmp.Or(about, readmeTitle(d.Dir))
+	d.Server = slices.Contains(imports, "assay/kit/postgres")
+	d.About = cmp.Or(new(doc.Package).Synopsis(comment), readmeTitle(d.Dir))
+	d.Unmaintained = paragraph(comment, "Unmaintained:")
 	return err
+}
+
+// paragraph is what follows a word in the paragraph of a text that begins with it.
+func paragraph(text, word string) string {
+	for part := range strings.SplitSeq(text, "\n\n") {
+		if rest, found := strings.CutPrefix(strings.TrimSpace(part), word); found {
+			return strings.TrimSuffix(strings.Join(strings.Fields(rest), " "), ".")
+		}
+	}
+	return ""
 }
 
 // ofModule takes the one module that a worker in C requires.
@@ -133,8 +152,8 @@ func isExecutable(path string) bool {
 }
 
 // readPackage returns what the Go files of a folder import, sorted, and the
-// first sentence of the package comment.
-func readPackage(dir string) (imports []string, about string, err error) {
+// package comment.
+func readPackage(dir string) (imports []string, comment string, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, "", err
@@ -149,11 +168,11 @@ func readPackage(dir string) (imports []string, about string, err error) {
 			return nil, "", err
 		}
 		addImports(seen, f)
-		if about == "" {
-			about = new(doc.Package).Synopsis(f.Doc.Text())
+		if comment == "" {
+			comment = f.Doc.Text()
 		}
 	}
-	return slices.Sorted(maps.Keys(seen)), about, nil
+	return slices.Sorted(maps.Keys(seen)), comment, nil
 }
 
 func addImports(seen map[string]bool, f *ast.File) {

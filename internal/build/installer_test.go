@@ -127,7 +127,8 @@ func TestLongBuildsAreTold(t *testing.T) {
 		time.Sleep(2*buildingEvery + time.Second)
 		end()
 		time.Sleep(2 * buildingEvery)
-		want := []Event{{"slow", Building, 0}, {"slow", Building, buildingEvery}, {"slow", Building, 2 * buildingEvery}}
+		want := []Event{{Worker: "slow", State: Building}, {Worker: "slow", State: Building, Took: buildingEvery},
+			{Worker: "slow", State: Building, Took: 2 * buildingEvery}}
 		if !slices.Equal(told, want) {
 			t.Errorf("told %v, want %v", told, want)
 		}

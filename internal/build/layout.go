@@ -51,8 +51,8 @@ func (b *Builder) layout(ctx context.Context, d Driver, spec Spec, seed int) (st
 	if intact(j.program) {
 		return j.program, nil
 	}
-	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), Building, 0})
+	b.log(Event{Worker: fmt.Sprintf("%s, layout %d", spec, seed), State: Building})
 	err = j.build(ctx)
-	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), Built, time.Since(start)})
+	b.log(Event{Worker: fmt.Sprintf("%s, layout %d", spec, seed), State: Built, Took: time.Since(start)})
 	return j.program, err
 }

@@ -219,7 +219,7 @@ func (l *Lab) knowsDrivers(request Request) error {
 	for _, name := range wanted {
 		spec, err := build.ParseSpec(name)
 		switch {
-		case name == "*":
+		case name == goDrivers, name == allDrivers:
 		case err != nil:
 			wrong = append(wrong, err)
 		case !hasDriver(known, spec.Name):

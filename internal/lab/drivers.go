@@ -116,12 +116,18 @@ func (l *Lab) identify(ctx context.Context, w build.Worker) (wire.Target, error)
 	return target, err
 }
 
-// expandDrivers replaces * by every driver that can run the plan, the plan's
+// The names that stand for several drivers.
+const (
+	goDrivers  = "*"   // the maintained Go drivers of the plan's engines
+	allDrivers = "all" // every driver that can run the plan
+)
+
+// expandDrivers replaces * and all by the drivers that they stand for, the plan's own
 // first, so that its reference stays the reference.
 func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
-		if name != "*" {
+		if name != goDrivers && name != allDrivers {
 			if _, err := build.ParseSpec(name); err != nil {
 				return nil, AsInputError(err, driversHint)
 			}
@@ -132,20 +138,26 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 		if err != nil {
 			return nil, err
 		}
+		engines := map[engine]bool{}
 		for _, name := range p.Drivers {
-			if hasDriver(found, name) {
-				all = append(all, name)
+			if i := slices.IndexFunc(found, func(d build.Driver) bool { return d.Name == name }); i >= 0 {
+				all, engines[engineOf(found[i])] = append(all, name), true
 			}
 		}
 		for _, d := range found {
-			fits := (!d.Store || p.KV()) && slices.Contains(l.capabilities(ctx, d), needed(p))
-			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
+			wanted := name == allDrivers && (d.Module != "" || d.Prebuilt) || d.IsGo() && d.Unmaintained == "" && (engines[engineOf(d)] || len(engines) == 0)
+			if wanted && !slices.Contains(all, d.Name) && (!d.Store || p.KV()) && slices.Contains(l.capabilities(ctx, d), needed(p)) {
 				all = append(all, d.Name)
 			}
 		}
 	}
 	return all, nil
 }
+
+// engine tells the engines of drivers apart, as far as their sources do.
+type engine struct{ store, server bool }
+
+func engineOf(d build.Driver) engine { return engine{d.Store, d.Server} }
 
 // needed is the capability without which a worker runs nothing of a plan. SQL
 // stands for the steps of stores too.

@@ -48,7 +48,7 @@ type Watcher interface {
 type Request struct {
 	Plan     *plan.Plan
 	PlanFile string                // where the plan lies: files that it names are found from there
-	Drivers  []string              // instead of the plan's; * is all that can run it
+	Drivers  []string              // instead of the plan's; * stands for the maintained Go drivers of its engine, and all for every driver that can run it
 	Baseline assay.Baseline        // what the others are compared with; zero: the plan's
 	Only     map[string][]string   // coordinates that select cells
 	Sides    []map[string][]string // of comparisons: of the selected cells those that are on one; empty: all; a resumed run forgets them

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -72,6 +73,7 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 	var group errgroup.Group
 	var caught guard.Catcher
 	group.SetLimit(max(2, runtime.NumCPU()))
+	b.Log = l.countBuilds(ctx, cases)
 	asked := map[string]bool{}
 	for _, c := range cases {
 		key := c.Cell.Target()
@@ -100,6 +102,41 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 		return workers{}, err
 	}
 	return all.leaveOut(cases, known)
+}
+
+// countBuilds counts the workers of cases that are not built yet, and returns a function that
+// numbers their builds for the watcher. It says first how many these are, where they are several.
+func (l *Lab) countBuilds(ctx context.Context, cases []assay.Case) func(build.Event) {
+	b := l.builder()
+	b.Log = nil
+	all, unbuilt := map[string]bool{}, map[string]bool{}
+	for _, c := range cases {
+		name := c.Cell.Target()
+		if spec, err := build.ParseSpec(name); err == nil && !all[name] {
+			if _, isBuilt, err := b.Cached(ctx, spec); err == nil && !isBuilt {
+				unbuilt[spec.String()] = true
+			}
+		}
+		all[name] = true
+	}
+	if len(unbuilt) < 2 {
+		return l.Watcher.Build
+	}
+	l.Watcher.Note(fmt.Sprintf("%d of %d workers are still to be built: the first build of each compiles its driver, and may take minutes", len(unbuilt), len(all)))
+	var mu sync.Mutex
+	numbers := map[string]int{}
+	return func(e build.Event) {
+		mu.Lock()
+		if unbuilt[e.Worker] && numbers[e.Worker] == 0 {
+			numbers[e.Worker] = len(numbers) + 1
+		}
+		e.Number = numbers[e.Worker]
+		mu.Unlock()
+		if e.Number > 0 {
+			e.Of = len(unbuilt)
+		}
+		l.Watcher.Build(e)
+	}
 }
 
 func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, key string, layouts int, severalBuilds bool) {

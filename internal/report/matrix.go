@@ -69,6 +69,9 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 		}
 	}
 	for _, l := range a.Lines {
+		if l.Empty() && len(a.Open) < len(a.Lines)+a.Decided { // named above
+			continue
+		}
 		line := matrixLine{label: r.label(l.Table), table: l.Table, leaders: leaders(l.Table, m.hasProfiles())}
 		if l.Empty() {
 			line.weight = -1

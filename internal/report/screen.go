@@ -80,6 +80,7 @@ func (s Screen) wrap(first, other, text string) []string {
 // pickLines say what was measured and what to use.
 func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 	lines := s.wrap("", "  ", r.extent(a))
+	lines = append(lines, r.leftOutLines(a, s)...)
 	lines = append(lines, "")
 	switch {
 	case len(r.Tables) == 0:
@@ -109,6 +110,20 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 		lines = append(lines, s.wrap("", "  ", noCgoSentence(*n))...)
 	}
 	return lines
+}
+
+// leftOutLines name the tables of which nothing was measured, where others were.
+func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
+	var names []string
+	for _, l := range a.Lines {
+		if l.Empty() {
+			names = append(names, r.label(l.Table))
+		}
+	}
+	if len(names) == 0 || len(names) == len(a.Lines) {
+		return nil
+	}
+	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", firstFew(names, maxNamed))))
 }
 
 // excludedLines say who leads and is not the pick.
@@ -155,10 +170,23 @@ func (r *Report) extent(a analysis.Answer) string {
 	if noise > 0 {
 		text += fmt.Sprintf(" (A/A noise up to %s %%)", wording.Digits(100*noise))
 	}
+	if n := r.computed(); n > 0 {
+		text += fmt.Sprintf("; this machine was busy: CPU time decides %d of the tables", n)
+	}
 	if r.Run.Status != assay.Finished {
 		text += fmt.Sprintf("; not finished (%s)", cmp.Or(r.Run.Status, "unknown"))
 	}
 	return text
+}
+
+// computed counts the tables that compare CPU time, because the machine was busy.
+func (r *Report) computed() (n int) {
+	for _, t := range r.Tables {
+		if t.Primary.Name == assay.ComputePerOp {
+			n++
+		}
+	}
+	return n
 }
 
 // pickOf says what to use for one class of durability; the first is shown with

@@ -389,3 +389,29 @@ func TestSingleWriter(t *testing.T) {
 		}
 	}
 }
+
+// Tables that the budget left no time for are named, and take no line of the matrix; CPU time
+// that decides is told of.
+func TestScreenOfBusyMachine(t *testing.T) {
+	var trials []assay.Trial
+	for _, operation := range []string{"read", "scan"} {
+		for i, driver := range []string{"mattn", "modernc"} {
+			launches := analysistest.Launches(cellOf(operation, driver, "web", ""), 6, 1000, i)
+			trials = append(trials, analysistest.Change(launches, func(t *assay.Trial) {
+				if operation == "scan" {
+					*t = assay.Trial{Cell: t.Cell, Outcome: assay.NotRun, Reason: "the budget of 1m30s ended before its turn"}
+					return
+				}
+				t.Figures[assay.ComputePerOp] = 500 * float64(i+1)
+			})...)
+		}
+	}
+	r := mustReport(t, plainRun("mattn", "modernc"), trials)
+	var out strings.Builder
+	if err := r.WriteScreen(&out, Screen{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "Not measured in that time: scan.") || strings.Contains(got, "\nscan ") || !strings.Contains(strings.Join(strings.Fields(got), " "), "CPU time decides 1 of the tables") || !strings.Contains(got, "2.00x") {
+		t.Errorf("want scan named once, and read by CPU time:\n%s", got)
+	}
+}

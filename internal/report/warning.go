@@ -52,6 +52,9 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 	case analysis.FewLaunches:
 		return fmt.Sprintf("%d of at least %s", d.Counted, wording.Plural(stat.MinLaunches, "launch")), "give the run a larger budget"
 	case analysis.Disturbed:
+		if d.Computed {
+			return fmt.Sprintf(disturbed+"; compared by CPU time, which that hardly moves", d.Launches, wording.Plural(d.Of, "launch")), calm
+		}
 		return fmt.Sprintf(disturbed+"; they count, because too few others are left", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Dropped:
 		return fmt.Sprintf(disturbed+", and not counted", d.Launches, wording.Plural(d.Of, "launch")), calm

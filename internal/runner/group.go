@@ -28,6 +28,7 @@ type group struct {
 	// undivided says that its blocks have no parts, though its method is inTurns.
 	undivided bool
 	terms     []string // its operations that sums add up
+	size      int      // place of its data among the sizes of its workload, the smallest first
 	parts     []*group // of a group of sums, which is never launched: the groups of their operations
 }
 
@@ -156,6 +157,30 @@ func (g *group) split() []*group {
 		part.members = append(part.members, m)
 	}
 	return parts
+}
+
+// setSizes tells each group the place of its data among the sizes of its workload: by their rows,
+// and where these are the same by how many operations are done.
+func setSizes(groups []*group) {
+	size := func(g *group) [2]int {
+		c := g.members[0].first.Case
+		if g.mode() == assay.Windows { // which have as many as time allows
+			return [2]int{c.Dataset.Rows()}
+		}
+		return [2]int{c.Dataset.Rows(), c.Operation.Count}
+	}
+	byKind := map[string][][2]int{}
+	kind := func(g *group) string {
+		c := g.members[0].cell()
+		return c.Workload + "|" + c.Operation + "|" + string(g.mode())
+	}
+	for _, g := range groups {
+		byKind[kind(g)] = append(byKind[kind(g)], size(g))
+	}
+	for _, g := range groups {
+		all := slices.Compact(slices.SortedFunc(slices.Values(byKind[kind(g)]), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }))
+		g.size = slices.Index(all, size(g))
+	}
 }
 
 func (g *group) memberCells() []assay.Cell {

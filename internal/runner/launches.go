@@ -63,7 +63,9 @@ type record struct {
 	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
 	tried   map[string]int               // trials of cells, whatever became of them
 	spent   map[string]spent             // on the same trials, and on those of twins
-	unlike  map[string]bool              // cells that have a trial with figures that are never compared
+	// keepsDisturbed says that disturbed trials count too.
+	keepsDisturbed bool
+	unlike         map[string]bool // cells that have a trial with figures that are never compared
 	// promises are what cells promise about the data that they change.
 	promises map[string]assay.Durability
 }
@@ -88,7 +90,7 @@ func (r *record) note(t *assay.Trial) {
 		r.tried[cell]++
 		r.unlike[cell] = r.unlike[cell] || t.Outcome != assay.OK && t.Outcome != assay.NotRun
 	}
-	if t.Disqualified || t.Outcome != assay.OK {
+	if t.Disqualified && !r.keepsDisturbed || t.Outcome != assay.OK {
 		return
 	}
 	if r.counted[key] == nil {

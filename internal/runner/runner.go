@@ -25,6 +25,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"assay"
@@ -104,14 +105,17 @@ type Config struct {
 // Phase is what the runner is at.
 type Phase int
 
-// The phases. BudgetTooSmall is said once: the budget is too small for Event.Total. LeftOut
-// says what it is too small for before that is measured.
+// The phases. The last four are said once: the budget is too small for Event.Total; what it is
+// too small for before that is measured; others use much of the machine, as Event.Load says; and
+// what is measured only if the budget has time left.
 const (
 	Preparing Phase = iota + 1
 	Waiting
 	Measuring
 	BudgetTooSmall
 	LeftOut
+	MachineBusy
+	LeftForLast
 )
 
 // Event says what the runner does.
@@ -122,6 +126,7 @@ type Event struct {
 	Total  time.Duration // that the run will take; 0: unknown, but no longer than the budget
 	Budget time.Duration // of measuring; 0: as long as it takes
 	Round  int           // counts from 1
+	Load   host.Load     // of MachineBusy
 }
 
 // Runner measures cases that are prepared: in one run, or launch by launch.
@@ -144,7 +149,10 @@ type measurement struct {
 	totals     totals         // of both
 	clock      clock
 	first      firstRound
-	time       timing // of the launches
+	busy       bool    // others took so much of the machine before the first window that they disturb each
+	warned     bool    // that the budget is too small
+	longer     float64 // how many times as long work takes on it; 0: unknown
+	time       timing  // of the launches
 }
 
 // Prepare does everything that is needed before measuring: it starts each program
@@ -168,6 +176,9 @@ func Prepare(ctx context.Context, config Config) (*Runner, error) {
 		return nil, err
 	}
 	r.begin(config.Cases, 0)
+	if slices.ContainsFunc(config.Done, func(t assay.Trial) bool { return t.Has(assay.ComputePerOp) }) {
+		r.setBusy()
+	}
 	r.recall(config.Done)
 	return r, nil
 }
@@ -189,6 +200,7 @@ func (r *Runner) begin(cases []assay.Case, launch int) {
 		}
 	}
 	r.groups = groupCases(jobs, r.baseline)
+	setSizes(r.groups)
 	r.totals.group(r.groups, r.baseline)
 }
 

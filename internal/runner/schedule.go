@@ -6,12 +6,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"assay"
+	"assay/internal/runner/host"
 	"assay/internal/runner/schedule"
 	"assay/internal/stat"
 	"assay/kit/process"
@@ -32,6 +35,8 @@ const (
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	return r.measure(ctx, func() error {
+		r.look(ctx)
+		r.sayWhatIsLast()
 		if err := r.rounds(ctx); err != nil {
 			return err
 		}
@@ -140,7 +145,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
 		counted := g.launches.counted()
-		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished,
+		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished, Size: g.size,
 			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
 		if g.launches.cost == 0 {
 			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess()), true
@@ -163,7 +168,11 @@ func (r *Runner) limitsNow() schedule.Limits {
 	if r.config.InTurn {
 		least = math.MaxInt
 	}
-	return schedule.Limits{MinLaunches: least, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0}
+	longer := 1.0
+	if r.first.guessed == 0 { // then guesses are taken for the most that launches cost on a quiet machine
+		longer = schedule.GuessError * max(1, r.longer)
+	}
+	return schedule.Limits{MinLaunches: least, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0, Longer: longer}
 }
 
 // over reports whether the budget has ended. Launches look at it between
@@ -240,10 +249,69 @@ func (r *Runner) minTimeOfLaunched() (minimum time.Duration, all bool) {
 	return minimum, all
 }
 
+const (
+	lookFor   = 2 * time.Second // at most
+	lookShare = 0.02            // of the budget, or of what all launches take by a guess
+	minLook   = 100 * time.Millisecond
+)
+
+// look looks what others do on the machine before the first window. A run that goes on stays
+// as it began.
+func (r *Runner) look(ctx context.Context) {
+	guess := time.Duration(0)
+	for _, g := range r.groups {
+		guess += time.Duration(r.config.Launches) * g.guess()
+	}
+	during := min(lookFor, time.Duration(lookShare*float64(min(r.budget(), guess))))
+	if len(r.config.Done) > 0 || during < minLook {
+		return
+	}
+	began := time.Now()
+	load := host.Watch(ctx, during)
+	if !disturbs(assay.Windows, load.Noise, time.Since(began)) {
+		return
+	}
+	r.setBusy()
+	r.longer = load.Longer
+	if r.config.Progress != nil {
+		r.config.Progress(Event{Phase: MachineBusy, Load: load, Budget: r.config.Budget})
+	}
+}
+
+// setBusy has disturbed launches count: there will be no others.
+func (r *Runner) setBusy() {
+	r.busy = true
+	for _, g := range r.groups {
+		g.record.keepsDisturbed = true
+	}
+}
+
+// sayWhatIsLast says which sizes are measured only where the budget has time left.
+func (r *Runner) sayWhatIsLast() {
+	groups := r.scheduled()
+	limits := r.limitsNow()
+	last := schedule.Last(groups, limits)
+	var total time.Duration
+	sizes, tables := map[string]bool{}, map[string]bool{}
+	for _, g := range groups {
+		total += time.Duration(r.config.Launches) * limits.Expected(g)
+	}
+	for _, i := range last {
+		for _, peer := range r.groups[i].operations() {
+			tables[peer] = true
+		}
+		sizes[r.groups[i].members[0].cell().ParamString()] = true
+	}
+	if r.warned = len(last) > 0; r.warned {
+		r.progress(LeftForLast, fmt.Sprintf("%d tables of %s", len(tables), strings.Join(slices.Sorted(maps.Keys(sizes)), " and ")), total)
+	}
+}
+
 // warnOfBudget says early that the budget is too small.
 func (r *Runner) warnOfBudget() {
 	minimum, all := r.minTimeOfLaunched()
 	switch {
+	case r.warned:
 	case !all:
 		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(minimum, r.clock.elapsed()))
 	case minimum > r.budget():
@@ -339,11 +407,26 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 	}
 	t.Noise = noise
 	t.Disqualified = disturbs(t.Mode, noise, took)
-	g.launches.noisy = g.launches.noisy || t.Disqualified
+	g.launches.noisy = g.launches.noisy || t.Disqualified && !r.busy
+	if r.busy && g.computesOnly(t) {
+		t.Figures[assay.ComputePerOp] = t.Figures[assay.CPUPerOp]
+	}
 	g.dropPermanentFailure(t)
 	g.record.note(t)
 	g.launches.has[trialKey{t.Cell.Key(), t.Twin}] = true
 	return r.emit(*t)
+}
+
+// computesOnly reports whether the operation of a trial waits for nothing, not even for storage,
+// as all of its data were read before: then its CPU time is its time on a machine that nobody
+// else uses.
+func (g *group) computesOnly(t *assay.Trial) bool {
+	computes := func(m *member) bool {
+		j := m.job(t.Cell.Peer())
+		return j != nil && j.Cell.Key() == t.Cell.Key() && j.canAlternate()
+	}
+	return t.Outcome == assay.OK && t.Mode == assay.Windows && t.Cell.Clients == 1 && t.Figures[assay.CPUPerOp] > 0 &&
+		slices.ContainsFunc(g.members, computes)
 }
 
 // disturbs is disturbedLaunch, but in tests whose launches must not depend on what else the

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -417,5 +418,71 @@ func TestGuessOfAGroup(t *testing.T) {
 	a, b := groupCases([]*job{few}, assay.ParseBaseline("a"))[0], groupCases([]*job{many}, assay.ParseBaseline("a"))[0]
 	if a.guess() <= 0 || b.guess() < 100*a.guess() {
 		t.Errorf("got %s for 100 operations, and %s for 100,000", a.guess(), b.guess())
+	}
+}
+
+// Where the machine was busy before the first window, disturbed launches count for what comes
+// next, and the CPU time of an operation that waits for nothing stands beside its wall time.
+func TestBusyMachine(t *testing.T) {
+	calm := disturbs
+	disturbs = func(assay.Mode, assay.Noise, time.Duration) bool { return true }
+	defer func() { disturbs = calm }()
+	for name, test := range map[string]struct {
+		busy    bool
+		engine  engine
+		change  func(*assay.Trial)
+		counted int
+		want    float64 // compute-ns/op
+	}{
+		"busy":                 {true, sqliteFile{}, func(*assay.Trial) {}, 1, 5},
+		"quiet at first":       {false, sqliteFile{}, func(*assay.Trial) {}, 0, 0},
+		"a server":             {true, postgresServer{}, func(*assay.Trial) {}, 1, 0},
+		"a store, compacting":  {true, keyValueStore{}, func(*assay.Trial) {}, 1, 0},
+		"in blocks":            {true, sqliteFile{}, func(t *assay.Trial) { t.Mode = assay.Blocks }, 1, 0},
+		"several clients":      {true, sqliteFile{}, func(t *assay.Trial) { t.Cell.Clients = 2 }, 1, 0},
+		"not ok":               {true, sqliteFile{}, func(t *assay.Trial) { t.Outcome = assay.NotApplied }, 1, 0},
+		"no CPU time is known": {true, sqliteFile{}, func(t *assay.Trial) { delete(t.Figures, assay.CPUPerOp) }, 1, 0},
+	} {
+		j := at(assay.Windows, "read a p")
+		j.engine = test.engine
+		var got assay.Trial
+		r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = t; return nil }}}
+		r.groups = groupCases([]*job{j}, assay.ParseBaseline("a"))
+		if test.busy {
+			r.setBusy()
+		}
+		g := r.groups[0]
+		g.launches.begin()
+		g.launches.pauses, _ = process.Pauses()
+		trial := &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Launch: 1,
+			Figures: map[string]float64{assay.NsPerOp: 9, assay.CPUPerOp: 5}}
+		test.change(trial)
+		if err := r.finish(g, trial, assay.Noise{}, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		g.launches.end(time.Second)
+		if figure := got.Figures[assay.ComputePerOp]; figure != test.want || g.launches.counted() != test.counted || !got.Disqualified {
+			t.Errorf("%s: compute-ns/op %g and %d launches that count, want %g and %d", name, figure, g.launches.counted(), test.want, test.counted)
+		}
+	}
+}
+
+// Sizes of the data are told apart within an operation: by rows, and in blocks by operations.
+func TestSizesOfGroups(t *testing.T) {
+	sized := func(mode assay.Mode, name string, rows, count int) *job {
+		j := at(mode, name)
+		j.Dataset.Tables, j.Operation.Count = []assay.Table{{Rows: rows}}, count
+		j.Cell.Params = map[string]string{"n": strconv.Itoa(rows + count)}
+		return j
+	}
+	groups := groupCases([]*job{sized(assay.Blocks, "new a p", 1000, 7), sized(assay.Blocks, "new a p", 10, 7), sized(assay.Blocks, "put a p", 10, 500),
+		sized(assay.Blocks, "put a p", 10, 50), sized(assay.Blocks, "one a p", 1000, 1)}, assay.ParseBaseline("a"))
+	setSizes(groups)
+	var got []int
+	for _, g := range groups {
+		got = append(got, g.size)
+	}
+	if want := []int{1, 0, 1, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("got places %v, want %v", got, want)
 	}
 }

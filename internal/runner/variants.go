@@ -50,7 +50,9 @@ func (l *jointLaunch) begin(ctx context.Context, v *variant) error {
 		return err
 	}
 	v.count = l.r.windowCount(l.g, v.peer, v.window())
-	v.spare = v.count / maxAgain
+	if v.spare = v.count / maxAgain; l.r.busy { // those that would be measured instead are disturbed too
+		v.spare = 0
+	}
 	for _, t := range v.turns {
 		t.delays.begin(t.waited())
 	}

@@ -4,12 +4,15 @@
 //
 // Every group gets the minimum number of launches first, one level after the
 // other: no group has its third launch while another, for which there is time,
-// has one. The rest of the budget goes to intervals that are still too wide,
+// has one. Where there is no time for the minimum of all, larger sizes of the data
+// come after it. The rest of the budget goes to intervals that are still too wide,
 // where it decides most.
 package schedule
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -27,6 +30,7 @@ type Group struct {
 	Tries    int           // all, the disturbed ones too
 	Needed   int           // launches after which every interval is expected to be narrow enough
 	Wide     int           // intervals that are too wide
+	Size     int           // place of its data among the sizes of its operations; 0: the smallest
 	// Divisible says that a launch can be ended between two operations, and what
 	// was measured until then is kept.
 	Divisible bool
@@ -56,6 +60,7 @@ type Limits struct {
 	MinLaunches int           // of every group
 	Left        time.Duration // of the budget
 	Bounded     bool          // there is a budget
+	Longer      float64       // how many times as long launches take as guessed; 0: as long
 }
 
 func (l Limits) needed(g Group) int { return max(l.MinLaunches, g.Needed) }
@@ -82,6 +87,9 @@ func Next(groups []Group, limits Limits) []int {
 			wanting = append(wanting, i)
 		}
 	}
+	if next := lowestLevel(groups, limits.first(groups, wanting), limits); len(next) > 0 {
+		return next
+	}
 	if next := lowestLevel(groups, wanting, limits); len(next) > 0 {
 		return next
 	}
@@ -89,6 +97,48 @@ func Next(groups []Group, limits Limits) []int {
 		return next
 	}
 	return divisible(groups, wanting)
+}
+
+// first are those of some groups that get the minimum of launches before others get any: all
+// where the time that is left suffices for all, and else so many sizes, the smallest first, as it
+// suffices for. Of one launch of everything, nothing could be decided.
+func (l Limits) first(groups []Group, wanting []int) []int {
+	if !l.Bounded || l.MinLaunches == math.MaxInt {
+		return wanting
+	}
+	missing := map[int]time.Duration{} // by size
+	for _, i := range wanting {
+		if g := groups[i]; g.level() < l.MinLaunches {
+			missing[g.Size] += time.Duration(l.MinLaunches-g.level()) * l.Expected(g)
+		}
+	}
+	left, largest := l.Left, -1
+	for _, size := range slices.Sorted(maps.Keys(missing)) {
+		if left -= missing[size]; largest >= 0 && left < 0 {
+			break
+		}
+		largest = size
+	}
+	return slices.DeleteFunc(slices.Clone(wanting), func(i int) bool { return groups[i].Size > largest })
+}
+
+// Expected is what a launch of a group takes.
+func (l Limits) Expected(g Group) time.Duration {
+	if !g.Guessed {
+		return g.Cost
+	}
+	return time.Duration(max(1, l.Longer) * float64(g.Cost) / GuessError)
+}
+
+// Last are the groups that get no launch before all others have their minimum, because the time
+// that is left does not suffice for that of all.
+func Last(groups []Group, limits Limits) []int {
+	all := make([]int, len(groups))
+	for i := range groups {
+		all[i] = i
+	}
+	first := limits.first(groups, all)
+	return slices.DeleteFunc(all, func(i int) bool { return slices.Contains(first, i) })
 }
 
 // lowestLevel are the groups below the minimum that have the fewest launches of those

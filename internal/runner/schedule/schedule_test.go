@@ -246,3 +246,40 @@ func TestGuessedCosts(t *testing.T) {
 		}
 	}
 }
+
+// Where there is no time for the minimum of all, the smaller sizes get it first: of one launch
+// of everything, nothing could be decided. What the time suffices for is not put off.
+func TestSmallerSizesGoFirst(t *testing.T) {
+	groups := []Group{{Cost: second}, {Cost: second, Size: 1}, {Cost: second, Size: 1}, {Cost: GuessError * second, Size: 2, Guessed: true}}
+	for _, test := range []struct {
+		limits Limits
+		want   []int
+	}{
+		{Limits{MinLaunches: 3, Left: 12 * second, Bounded: true}, []int{}},
+		{Limits{MinLaunches: 3, Left: 11 * second, Bounded: true}, []int{3}},
+		{Limits{MinLaunches: 3, Left: 8 * second, Bounded: true}, []int{1, 2, 3}},
+		{Limits{MinLaunches: 3, Left: second, Bounded: true}, []int{1, 2, 3}}, // the smallest is begun all the same
+		{Limits{MinLaunches: math.MaxInt, Left: second, Bounded: true}, []int{}},
+		{Limits{MinLaunches: 3, Left: second}, []int{}},
+		{Limits{MinLaunches: 3, Left: 12 * second, Bounded: true, Longer: 5}, []int{3}}, // whose cost is a guess
+	} {
+		if got := Last(groups, test.limits); !slices.Equal(got, test.want) {
+			t.Errorf("%s left: got %v put off, want %v", test.limits.Left, got, test.want)
+		}
+	}
+	groups, left := groups[:2], 5*second
+	for left > 0 {
+		next := Next(groups, Limits{MinLaunches: 3, Left: left, Bounded: true})
+		for _, i := range next {
+			groups[i].Launches++
+			groups[i].Tries++
+			left -= groups[i].Cost
+		}
+		if len(next) == 0 {
+			break
+		}
+	}
+	if got := []int{groups[0].Launches, groups[1].Launches}; !slices.Equal(got, []int{3, 2}) {
+		t.Errorf("of five launches, %v; want 3 of the smaller size and 2 of the larger one", got)
+	}
+}
