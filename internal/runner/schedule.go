@@ -169,8 +169,8 @@ func (r *Runner) limitsNow() schedule.Limits {
 		least = math.MaxInt
 	}
 	longer := 1.0
-	if r.first.guessed == 0 { // then guesses are taken for the most that launches cost on a quiet machine
-		longer = schedule.GuessError * max(1, r.longer)
+	if r.first.guessed == 0 { // later, launches have corrected the guesses
+		longer = r.longer
 	}
 	return schedule.Limits{MinLaunches: least, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0, Longer: longer}
 }

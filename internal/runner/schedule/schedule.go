@@ -127,7 +127,7 @@ func (l Limits) Expected(g Group) time.Duration {
 	if !g.Guessed {
 		return g.Cost
 	}
-	return time.Duration(max(1, l.Longer) * float64(g.Cost) / GuessError)
+	return time.Duration(max(1, l.Longer) * float64(g.Cost))
 }
 
 // Last are the groups that get no launch before all others have their minimum, because the time

@@ -250,7 +250,7 @@ func TestGuessedCosts(t *testing.T) {
 // Where there is no time for the minimum of all, the smaller sizes get it first: of one launch
 // of everything, nothing could be decided. What the time suffices for is not put off.
 func TestSmallerSizesGoFirst(t *testing.T) {
-	groups := []Group{{Cost: second}, {Cost: second, Size: 1}, {Cost: second, Size: 1}, {Cost: GuessError * second, Size: 2, Guessed: true}}
+	groups := []Group{{Cost: second}, {Cost: second, Size: 1}, {Cost: second, Size: 1}, {Cost: second, Size: 2, Guessed: true}}
 	for _, test := range []struct {
 		limits Limits
 		want   []int
