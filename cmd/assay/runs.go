@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/history"
+	"assay/internal/lab"
+	"assay/internal/serve"
 	"assay/internal/store"
 	"assay/internal/sys/file"
-
-	"github.com/spf13/cobra"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -137,4 +141,168 @@ func notImported(path string, err error) error {
 		return usage(fmt.Errorf("%s: %w", path, err), "nothing was added; assay runs export writes such a file")
 	}
 	return fmt.Errorf("%s: %w", path, err)
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var out outputs[[]*history.Series]
+	var machines bool
+	cmd := &cobra.Command{
+		Use:   "history CELL...",
+		Short: "Show a cell over the runs of one class of machines, and where its ratio to the baseline shifts",
+		Long: `Shows the cell's ratio to the baseline of its run, for every finished run on machines like the
+newest run's, and finds where it shifts. CELL is an operation and KEY=VALUE for coordinates:
+  assay history point-read driver=modernc profile=web rows=100000
+With --machines it compares the machines of the store instead, by their finished runs of the newest
+one's plan, and says what holds over machines like these.`,
+		Args: arguments(1, anyNumber),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter, err := history.NewFilter(args)
+			if err != nil {
+				return usage(err)
+			}
+			if machines {
+				return a.overMachines(cmd.Context(), filter, strings.Join(args, " "), out)
+			}
+			return a.history(cmd.Context(), filter, strings.Join(args, " "), out)
+		},
+	}
+	out.addFormat(cmd, history.Formats())
+	cmd.Flags().BoolVar(&machines, "machines", false, "over machines instead of over time")
+	return cmd
+}
+
+func (a *app) history(ctx context.Context, filter history.Filter, cell string, out outputs[[]*history.Series]) error {
+	s, runs, err := a.finishedRuns(ctx, filter)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	same := history.OfClass(runs)
+	h := history.New(filter)
+	for _, run := range same {
+		r, err := lab.Analyze(ctx, s, run.ID)
+		if err != nil {
+			return err
+		}
+		h.Add(history.Entries(r))
+	}
+	series := h.Series()
+	if len(series) == 0 {
+		return usage(fmt.Errorf("no finished run compares %s with a baseline", cell), "assay report shows the cells of a run; a baseline has no history of its own, and a cell of one launch has no ratio to one")
+	}
+	if machine := same[0].Machine(); machine != "" {
+		fmt.Fprintf(a.stderr, "assay: note: runs of machines like %s\n", machine)
+	}
+	if others := len(runs) - len(same); others > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: runs of other machines that are left out: %d\n", others)
+	}
+	return out.write(a.stdout, series)
+}
+
+// overMachines shows what holds over the machines of the store.
+func (a *app) overMachines(ctx context.Context, filter history.Filter, cell string, out outputs[[]*history.Series]) error {
+	s, runs, err := a.finishedRuns(ctx, filter)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	results, unknown, err := lab.Machines(ctx, s, runs)
+	if err != nil {
+		return err
+	}
+	if unknown > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: runs that do not say which machine made them are left out: %d\n", unknown)
+	}
+	all := history.OverMachines(filter, results)
+	if len(all) == 0 {
+		return usage(fmt.Errorf("no two machines compare %s with the same baseline by the same plan", cell),
+			"measure the same plan, with the same versions, on each machine; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
+	}
+	return history.MachineFormats().Write(a.stdout, out.format.Name, all)
+}
+
+// finishedRuns opens the store and returns its finished runs that the filter has, the
+// newest first.
+func (a *app) finishedRuns(ctx context.Context, filter history.Filter) (*store.Store, []assay.Run, error) {
+	s, err := a.readStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, filter.Finished(runs), nil
+}
+
+type serveFlags struct {
+	address, tokenFile string
+	allowImport        bool
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var flags serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Show the store as pages in a browser: runs, reports, comparisons, histories, claims, proofs",
+		Args:  arguments(0, 0),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), flags) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.address, "addr", "127.0.0.1:7070", "address to listen on; one that other machines can reach needs --token-file")
+	f.StringVar(&flags.tokenFile, "token-file", "", fmt.Sprintf("file with a token of at least %d bytes, which everybody has to give as the password", serve.MinToken))
+	f.BoolVar(&flags.allowImport, "allow-import", false, "let readers import files of assay runs export")
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, flags serveFlags) error {
+	token, err := readToken(flags.tokenFile)
+	if err == nil {
+		err = serve.CheckAddress(flags.address, token)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	s, err := a.storeToServe(ctx, flags.allowImport)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l, err := net.Listen("tcp", flags.address)
+	if err != nil {
+		return fmt.Errorf("serve: %w; --addr names another address, port 0 is any free one", err)
+	}
+	a.cleansUp.Store(true)
+	fmt.Fprintf(a.stderr, "serving the store at http://%s/ until Ctrl-C\n", l.Addr())
+	err = serve.Serve(ctx, l, serve.Options{Store: s, AllowImport: flags.allowImport, Token: token, Log: a.stderr})
+	if ctx.Err() != nil {
+		return &exitError{status: statusInterrupted} // which is how one ends it
+	}
+	return err
+}
+
+// storeToServe opens the store only to read it, unless runs may be added.
+func (a *app) storeToServe(ctx context.Context, write bool) (*store.Store, error) {
+	if !write {
+		return a.readStore(ctx)
+	}
+	return a.openStore(ctx)
+}
+
+// readToken reads the token of a file; there is none where no file is named.
+func readToken(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	const limit = 4096
+	data, err := file.Read(path, limit)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", errors.New("--token-file: the file has no token")
+	}
+	return token, nil
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"assay"
+	"assay/internal/dataset/queryplan"
 	"assay/internal/plan/sqltext"
 	"assay/kit/sqlrows"
 )
@@ -37,4 +40,72 @@ func (d *Data) Pages(ctx context.Context) (queries []string, err error) {
 		}
 	}
 	return queries, ctx.Err()
+}
+
+// Scans reports whether a step of the operation reads a whole table or index,
+// as EXPLAIN QUERY PLAN says: one such operation can take as long as thousands
+// of others.
+func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err error) {
+	conn, done, err := connect(ctx, d.Path, closedFile)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, step := range op.Steps {
+		if step.Script {
+			continue // only a single statement can be explained
+		}
+		rows, err := conn.QueryContext(ctx, "EXPLAIN QUERY PLAN "+step.SQL, make([]any, len(step.Args))...)
+		if err != nil {
+			return false, fmt.Errorf("operation %q: %w", op.Name, err)
+		}
+		plan, err := sqlrows.Texts(rows)
+		if err != nil {
+			return false, err
+		}
+		for _, row := range plan { // id, parent, unused, detail
+			scans = scans || slices.ContainsFunc(queryplan.Parse(row[3]), func(s queryplan.Step) bool { return s.Scan })
+		}
+	}
+	return scans, nil
+}
+
+// LogPages is how many pages one operation adds to a write-ahead log, the mean of
+// those at the first positions of its trace, each committed alone. Of a mix it is
+// the mean of all its parts, those included that change nothing.
+func (d *Data) LogPages(ctx context.Context, op assay.Operation, trace *Trace, count int) (each float64, err error) {
+	if op, err = d.Resolve(ctx, op); err != nil || !changesData(op) || count <= 0 {
+		return 0, err
+	}
+	conn, done, err := d.connect(ctx, true)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, setting := range []string{"journal_mode=wal", "wal_autocheckpoint=0"} {
+		if _, err := conn.ExecContext(ctx, "PRAGMA "+setting); err != nil {
+			return 0, err
+		}
+	}
+	p, err := newPlayer(ctx, conn, op, trace, true)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	for position := range count {
+		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+			return 0, err
+		}
+		if err := p.do(ctx, position); err != nil {
+			return 0, err
+		}
+		if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+			return 0, err
+		}
+	}
+	var busy, pages, moved float64
+	if err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint").Scan(&busy, &pages, &moved); err != nil {
+		return 0, err
+	}
+	return pages / float64(count), nil
 }

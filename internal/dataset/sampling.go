@@ -4,10 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"assay"
+	"assay/internal/dataset/seeded"
 )
 
 // Tried is what doing an operation a number of times has shown.
@@ -95,4 +103,205 @@ func (s *session) try(ctx context.Context, position int, tried *Tried) error {
 		}
 		return err
 	})
+}
+
+const (
+	// pacedOperations is how many operations Pace does at most.
+	pacedOperations = 1000
+	// interrupted is the share of them that Pace leaves out, the slowest ones: a fast
+	// operation that another program interrupts takes a thousand times as long.
+	interrupted = 0.05
+	// typedOperations is of how many operations Pace compares the answers' types with those that
+	// the plan declares.
+	typedOperations = 100
+)
+
+// Pace is how long one operation takes on the data: in this process, without the
+// driver under test, one client alone and nothing synced. It is the mean of those
+// that begin within the limit. Of a mix it is the mean of its parts by their
+// weights. It fails where the data refuse the SQL, or answer other types than declared.
+func (d *Data) Pace(ctx context.Context, op assay.Operation, limit time.Duration) (time.Duration, error) {
+	if len(op.Parts) == 0 {
+		return d.pace(ctx, op, limit)
+	}
+	var sum time.Duration
+	weights := 0
+	for _, part := range op.Parts {
+		each, err := d.pace(ctx, part.Operation, limit/time.Duration(len(op.Parts)))
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(part.Weight) * each
+		weights += part.Weight
+	}
+	return sum / time.Duration(max(1, weights)), nil
+}
+
+func (d *Data) pace(ctx context.Context, op assay.Operation, limit time.Duration) (each time.Duration, err error) {
+	if op, err = d.Resolve(ctx, op); err != nil {
+		return 0, err
+	}
+	trace, err := d.Trace(ctx, op, pacedOperations)
+	if err != nil {
+		return 0, err
+	}
+	conn, done, err := d.connect(ctx, changesData(op))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return s.pace(ctx, conn, limit)
+}
+
+// pace does operations in one transaction. The first one reads what is not in any
+// cache yet, and counts only where it is alone.
+func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration) (each time.Duration, err error) {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := s.do(ctx, 0, true); err != nil {
+		return 0, err
+	}
+	each = time.Since(began)
+	var took []time.Duration
+	for position := 1; position < pacedOperations && time.Since(began) < limit; position++ {
+		started := time.Now()
+		if err := s.do(ctx, position, position < typedOperations); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(started))
+	}
+	if len(took) > 0 {
+		each = usual(took)
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return each, err
+}
+
+// usual is the mean of durations without the slowest ones.
+func usual(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	kept := took[:len(took)-int(interrupted*float64(len(took)))]
+	sum := time.Duration(0)
+	for _, t := range kept {
+		sum += t
+	}
+	return sum / time.Duration(len(kept))
+}
+
+// CommitTime is how long a transaction of one small change takes in a folder, the
+// mean of those that begin within the limit, with the journal_mode, synchronous and
+// locking_mode of the settings and else SQLite's own.
+func CommitTime(ctx context.Context, folder string, settings map[string]string, limit time.Duration) (each time.Duration, err error) {
+	dir, err := os.MkdirTemp(folder, ".commit-")
+	if err != nil {
+		return 0, fmt.Errorf("time a commit: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	conn, done, err := connect(ctx, filepath.Join(dir, dataName), "mode=rwc")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, name := range []string{"locking_mode", "journal_mode", "synchronous"} {
+		if value := settings[name]; value != "" {
+			if _, err := conn.ExecContext(ctx, "PRAGMA "+name+"="+value); err != nil {
+				return 0, fmt.Errorf("time a commit with %s = %s: %w", name, value, err)
+			}
+		}
+	}
+	const table, change = "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)"
+	if _, err := conn.ExecContext(ctx, table); err != nil {
+		return 0, fmt.Errorf("time a commit: %w", err)
+	}
+	began, n := time.Now(), 0
+	for ; n == 0 || n < pacedOperations && time.Since(began) < limit; n++ {
+		if _, err := conn.ExecContext(ctx, change); err != nil {
+			return 0, fmt.Errorf("time a commit: %w", err)
+		}
+	}
+	return time.Since(began) / time.Duration(n), nil
+}
+
+// Compile has the SQL of an operation compiled on the data, without running it. It
+// fails where the schema refuses it.
+func (d *Data) Compile(ctx context.Context, op assay.Operation) error {
+	return d.seeded(ctx, func(session *seeded.Session) error { return d.compile(ctx, session, op) })
+}
+
+// seeded does something in a session of the data.
+func (d *Data) seeded(ctx context.Context, do func(*seeded.Session) error) (err error) {
+	dsn, err := uri(d.Path, closedFile)
+	if err != nil {
+		return err
+	}
+	session, done, err := seeded.Connect(ctx, dsn, d.Spec.Seed)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return do(session)
+}
+
+func (d *Data) compile(ctx context.Context, session *seeded.Session, op assay.Operation) error {
+	for _, part := range op.Parts {
+		if err := d.compile(ctx, session, part.Operation); err != nil {
+			return fmt.Errorf("part %w", err)
+		}
+	}
+	texts := []string{}
+	for _, step := range op.Steps {
+		texts = append(texts, step.SQL)
+	}
+	if op.Check != nil {
+		texts = append(texts, op.Check.SQL)
+	}
+	for _, text := range texts {
+		if err := prepares(ctx, session, text); err != nil {
+			return fmt.Errorf("operation %q: %w; the SQL is:\n%s", op.Name, err, text)
+		}
+	}
+	g, err := argumentGenerator(d.Spec.Seed, op)
+	if err != nil {
+		return err
+	}
+	for _, gr := range g.groups {
+		text, err := gr.text(ctx, g, session)
+		if err == nil {
+			err = prepares(ctx, session, text)
+		}
+		if err != nil {
+			return fmt.Errorf("args of operation %q: %w; the SQL is:\n%s", op.Name, err, gr.query)
+		}
+	}
+	return nil
+}
+
+// prepares compiles a statement, and does not run it.
+func prepares(ctx context.Context, session *seeded.Session, text string) error {
+	statement, err := session.PrepareContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	return statement.Close()
+}
+
+// IsRefusal reports whether an error is the data's answer to what a plan asks of
+// them: SQL that is wrong, a value that a constraint forbids, a statement that
+// takes too long. Others are the system's.
+func IsRefusal(err error) bool {
+	if engine, is := errors.AsType[*sqlite.Error](err); is {
+		switch engine.Code() & 0xff {
+		case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_INTERRUPT:
+			return true
+		}
+		return false
+	}
+	return !errors.As(err, new(*fs.PathError)) && !errors.As(err, new(*os.SyscallError)) && !errors.As(err, new(*os.LinkError))
 }

@@ -263,8 +263,8 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
 		{"internal/stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
 		{"internal/analysis/doubt_kinds.go", `Code\(\) string \{ return "([^"]+)"`, 19},
-		{"internal/runner/warn.go", `Code: "([^"]+)"`, 2},
-		{"internal/runner/kv.go", `Code: "([^"]+)"`, 1},
+		{"internal/runner/warnings.go", `Code: "([^"]+)"`, 2},
+		{"internal/runner/engine.go", `Code: "([^"]+)"`, 1},
 		{"internal/runner/synced.go", `Code: "([^"]+)"`, 2},
 		{"internal/analysis/doubt_kinds.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {

@@ -1,13 +1,347 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
+	"assay/internal/doc"
+	"assay/internal/report/chart"
+	"assay/internal/sys/guard"
 )
+
+// pageView is what the template shows.
+type pageView struct {
+	Head        Head
+	Matrix      *matrixView
+	Recommended doc.Document
+	Holds       []fact
+	Warnings    []warningView
+	Operations  []operationView
+	Factors     doc.Document
+	Settings    []settingsView
+	Quiet       int // settings that are alike everywhere and that no profile asks for
+	Rest        doc.Document
+
+	report    *Report
+	published []Published
+	packer    *packer
+	differing map[string]tableLink // by what differs, the first table that shows it
+	csv       chan madeFile
+	ahead     chan struct{} // as many as there are views that the template did not come to yet
+}
+
+type fact struct{ Name, Values string }
+
+// operationView is a section of the page. Its charts and tables are made when
+// the template comes to them, so that a page of any length takes little memory.
+type operationView struct {
+	Name, ID  string
+	operation *operation
+	tables    []tableLink
+	page      *pageView
+}
+
+// Charts are the curves of the operation.
+func (o operationView) Charts() ([]figureView, error) { return figureViews(o.operation.curves()) }
+
+// Tables are the operation's tables, in order.
+func (o operationView) Tables() []tableLink { return o.tables }
+
+type tableLink struct {
+	ID, Title string
+	table     *analysis.Table
+	page      *pageView
+	made      chan madeTable
+}
+
+// madeTable is a table that was drawn and listed, or why it was not.
+type madeTable struct {
+	view *tableView
+	err  error
+}
+
+// View is the table with everything that it rests on.
+func (l tableLink) View() (*tableView, error) {
+	made := <-l.made
+	<-l.page.ahead
+	if made.err != nil {
+		return nil, made.err
+	}
+	v := made.view
+	v.Published = l.page.report.publishedOf(l.table, l.page.published)
+	key := strings.Join(v.Differences, "\n")
+	if before, shown := l.page.differing[key]; shown {
+		v.AsUnder = &before
+	} else {
+		l.page.differing[key] = l
+	}
+	return v, nil
+}
+
+// makeTables makes the views of all tables in the order of the page, a few
+// ahead of the template, until the page is done.
+func (v *pageView) makeTables(done <-chan struct{}) {
+	for _, o := range v.Operations {
+		for _, l := range o.tables {
+			select {
+			case v.ahead <- struct{}{}:
+			case <-done:
+				return
+			}
+			go func() {
+				var made madeTable
+				made.err = guard.Error(func() (err error) {
+					made.view, err = viewTable(l.table, l.ID, v.packer)
+					return err
+				})
+				l.made <- made
+			}()
+		}
+	}
+}
+
+// figureView is a chart in both widths.
+type figureView struct {
+	Label        string
+	Wide, Narrow template.HTML
+}
+
+// page builds the view but for its tables.
+func (r *Report) page(published []Published) *pageView {
+	v := &pageView{
+		Head:  newHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
+		Holds: r.holds(), Warnings: r.warningViews(),
+		report: r, published: published, differing: map[string]tableLink{},
+	}
+	r.addRecommendations(&v.Recommended)
+	r.addFactors(&v.Factors)
+	r.addDifferences(&v.Rest)
+	r.addEnvironment(&v.Rest)
+	r.addRepeat(&v.Rest)
+	v.Settings, v.Quiet = r.settingsViews()
+	v.packer = &packer{compress: r.figures() > maxPlain}
+	v.ahead = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	v.csv = make(chan madeFile, 1)
+	number := 0
+	for i, o := range r.operations() {
+		view := operationView{Name: o.name, ID: fmt.Sprint("o", i+1), operation: o, page: v}
+		for _, t := range o.tables {
+			number++
+			view.tables = append(view.tables, tableLink{fmt.Sprint("t", number), t.Title, t, v, make(chan madeTable, 1)})
+		}
+		v.Operations = append(v.Operations, view)
+	}
+	v.Matrix = r.matrixView(v.Operations)
+	return v
+}
+
+// CSV is the download of all figures.
+func (v *pageView) CSV() (download, error) {
+	made := <-v.csv
+	return made.file, made.err
+}
+
+// madeFile is a download that was made, or why it was not.
+type madeFile struct {
+	file download
+	err  error
+}
+
+// makeCSV makes the download of all figures while the page is written.
+func (v *pageView) makeCSV() {
+	var made madeFile
+	made.err = guard.Error(func() (err error) {
+		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", func(w io.Writer) error { return writeCSV(w, v.report) })
+		return err
+	})
+	v.csv <- made
+}
+
+// figures counts the figures of the report: the lines of its CSV.
+func (r *Report) figures() int {
+	n := 0
+	for row := range r.Rows() {
+		n += len(row.Figures)
+	}
+	return n
+}
+
+// figureViews draws charts in both widths.
+func figureViews(charts []NamedChart) ([]figureView, error) {
+	var all []figureView
+	for _, named := range charts {
+		wide, err := named.Chart.SVG(chart.Wide)
+		if err != nil {
+			return nil, err
+		}
+		narrow, err := named.Chart.SVG(chart.Narrow)
+		if err != nil {
+			return nil, err
+		}
+		// Package chart escapes all text in its drawings.
+		all = append(all, figureView{named.Chart.Title, template.HTML(wide), template.HTML(narrow)})
+	}
+	return all, nil
+}
+
+// subtitle is which run this is.
+func (r *Report) subtitle() string {
+	var parts []string
+	if r.Run.ID != "" {
+		parts = append(parts, "run "+r.Run.ID)
+	}
+	if !r.Run.Started.IsZero() {
+		parts = append(parts, r.Run.Started.UTC().Format(time.DateTime)+" UTC")
+	}
+	for _, t := range r.Run.Targets {
+		parts = append(parts, t.Name())
+	}
+	return wording.Clean(strings.Join(parts, " · "))
+}
+
+// holds are the conditions that all recommendations have in common.
+func (r *Report) holds() []fact {
+	values := map[string]map[string]bool{}
+	order := []string{"clients", "connections", "durability", "cache"}
+	add := func(name, value string) {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+		analysis.Count(values, name, value)
+	}
+	for _, t := range r.Tables {
+		c := t.Cell()
+		add("clients", fmt.Sprint(c.Clients))
+		add("connections", fmt.Sprint(c.Pool))
+		for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+			add(name, c.Params[name])
+		}
+		if _, stated := c.Params["cache"]; !stated {
+			add("cache", "warm")
+		}
+		for _, k := range t.Rankings {
+			if t.Changes {
+				add("durability", class(k.Durability))
+			}
+		}
+	}
+	var all []fact
+	for _, name := range order {
+		if list := slices.Sorted(maps.Keys(values[name])); len(list) > 0 {
+			slices.SortFunc(list, analysis.CompareValues)
+			all = append(all, fact{wording.Clean(name), wording.Clean(strings.Join(list, ", "))})
+		}
+	}
+	if machine := r.machine(); machine != "" {
+		all = append(all, fact{"machine", machine})
+	}
+	return all
+}
+
+// machine is the machine in a few words, with everything else in the section on
+// the environment.
+func (r *Report) machine() string {
+	var parts []string
+	for _, name := range []string{"cpu", "cores", "memory", "os", "kernel", "filesystem"} {
+		if value := r.Run.Host[name]; value != "" {
+			parts = append(parts, name+" "+value)
+		}
+	}
+	return wording.Clean(strings.Join(parts, ", "))
+}
+
+// warningView is a kind of warning over the whole report.
+type warningView struct {
+	Code, Example, Advice string
+	Rows                  int
+	Tables                []string // where
+}
+
+// warningViews counts warnings by code, the most frequent first.
+func (r *Report) warningViews() []warningView {
+	byCode := map[string]*warningView{}
+	for row := range r.Rows() {
+		seen := map[string]bool{}
+		for _, w := range row.Warnings {
+			code := w.Code()
+			v := byCode[code]
+			if v == nil {
+				evidence, advice := words(w.Doubt)
+				v = &warningView{Code: wording.Clean(code), Example: wording.Clean(evidence), Advice: wording.Clean(advice)}
+				byCode[code] = v
+			}
+			if !seen[code] {
+				v.Rows++
+			}
+			seen[code] = true
+			if title := row.Table.Title; !slices.Contains(v.Tables, title) {
+				v.Tables = append(v.Tables, title)
+			}
+		}
+	}
+	var all []warningView
+	for _, code := range slices.Sorted(maps.Keys(byCode)) {
+		all = append(all, *byCode[code])
+	}
+	slices.SortStableFunc(all, func(a, b warningView) int { return b.Rows - a.Rows })
+	return all
+}
+
+// blockPart is a run of blocks that are one element of the page.
+type blockPart struct {
+	Heading, Subheading, Paragraph, Footnote string
+	Items, Lines                             []string
+	Grid                                     *gridView
+}
+
+type gridView struct {
+	Header []string
+	Right  []bool
+	Rows   [][]string
+}
+
+// blockParts joins items to lists and literal lines to one text.
+func blockParts(d doc.Document) []blockPart {
+	var all []blockPart
+	for i, b := range d {
+		again := i > 0 && d[i-1].Kind == b.Kind
+		switch b.Kind {
+		case doc.Heading:
+			all = append(all, blockPart{Heading: b.Text})
+		case doc.Subheading:
+			all = append(all, blockPart{Subheading: b.Text})
+		case doc.Footnote:
+			all = append(all, blockPart{Footnote: b.Text})
+		case doc.Table:
+			all = append(all, blockPart{Grid: &gridView{b.Grid.Header, b.Grid.Right, b.Grid.Rows}})
+		case doc.Item, doc.Literal:
+			if !again {
+				all = append(all, blockPart{})
+			}
+			last := &all[len(all)-1]
+			if b.Kind == doc.Item {
+				last.Items = append(last.Items, b.Text)
+			} else {
+				last.Lines = append(last.Lines, b.Text)
+			}
+		default:
+			all = append(all, blockPart{Paragraph: b.Text})
+		}
+	}
+	return all
+}
 
 //go:embed html/page.html
 var pageTemplate string
@@ -42,4 +376,42 @@ func (v *pageView) write(w io.Writer) error {
 	go v.makeTables(done)
 	go v.makeCSV()
 	return parsedPage.Execute(w, v)
+}
+
+// Head is the beginning of a page: of a report, or of another page in its style.
+type Head struct {
+	Title, Sub string
+	Links      []Link
+	Style      template.CSS
+	Policy     string // content security policy
+}
+
+// Link leads to another page.
+type Link struct {
+	Name, URL string
+	Current   bool // it is this page
+}
+
+// NewHead is the head of a page whose forms are sent to its own server.
+func NewHead(title, sub string, links []Link) Head { return newHead(title, sub, "'self'", links) }
+
+func newHead(title, sub, forms string, links []Link) Head {
+	style := strings.TrimSpace(pageStyle) + "\n" + chart.Style() // the only one, which the policy allows by its digest
+	return Head{title, sub, links, template.CSS(style), policy(style, forms)}
+}
+
+// Parts are the templates that a page in the style of a report is made of: "head"
+// of a Head, "blocks" of a Document, "grid", and "figures" of Figures.
+func Parts() (*template.Template, error) { return parsedPage.Clone() }
+
+// Figure is a chart for wide and for narrow pages.
+type Figure = figureView
+
+// Figures draws charts.
+func Figures(charts []*chart.Chart) ([]Figure, error) {
+	var named []NamedChart
+	for _, c := range charts {
+		named = append(named, NamedChart{Chart: c})
+	}
+	return figureViews(named)
 }

@@ -162,3 +162,149 @@ func rawSamples(samples []assay.Sample) string {
 	}
 	return strings.Join(all, ";")
 }
+
+// matrixView is the matrix as the page begins with it.
+type matrixView struct {
+	Answer   []string // the first lines: what to use
+	Profiles bool
+	Columns  []analysis.Column
+	Lines    []matrixLineView
+	Legend   string
+}
+
+// matrixLineView is a table; its name and its figures lead to its section.
+type matrixLineView struct {
+	Label, Anchor string
+	Entries       []matrixEntryView
+}
+
+type matrixEntryView struct{ Text, Look string }
+
+// matrixView builds it, with links to the tables of the page.
+func (r *Report) matrixView(operations []operationView) *matrixView {
+	if len(r.Tables) == 0 {
+		return nil
+	}
+	anchors := map[*analysis.Table]string{}
+	for _, o := range operations {
+		for _, l := range o.tables {
+			anchors[l.table] = l.ID
+		}
+	}
+	a := r.Answer()
+	m := r.matrix(a)
+	v := &matrixView{Answer: r.answerTexts(a), Profiles: m.hasProfiles(), Legend: m.legend}
+	for _, c := range m.columns {
+		v.Columns = append(v.Columns, analysis.Column{Driver: wording.Clean(c.Driver), Profile: wording.Clean(c.Profile)})
+	}
+	for _, l := range m.lines {
+		line := matrixLineView{Label: l.label, Anchor: anchors[l.table]}
+		for _, e := range l.entries {
+			line.Entries = append(line.Entries, matrixEntryView{e.text, map[look]string{best: "best", open: "open", bad: "bad"}[e.look]})
+		}
+		v.Lines = append(v.Lines, line)
+	}
+	return v
+}
+
+// answerTexts are the sentences of the first lines.
+func (r *Report) answerTexts(a analysis.Answer) []string {
+	texts := []string{r.extent(a)}
+	for i, pick := range a.Picks {
+		if i < maxPicks {
+			texts = append(texts, pickSentence(pick))
+		}
+	}
+	for _, leaning := range a.Leaning {
+		texts = append(texts, leaningSentence(leaning))
+	}
+	switch {
+	case a.Only != nil:
+		texts = append(texts, onlySentence(a))
+	case len(a.Picks)+len(a.Leaning) == 0 && a.Decided > 0:
+		texts = append(texts, noPickSentence(a))
+	case a.Ranked() && a.Decided == 0:
+		texts = append(texts, "Undecided: this run decides nothing.")
+	}
+	if a.NoCgo != nil {
+		texts = append(texts, noCgoSentence(*a.NoCgo))
+	}
+	return texts
+}
+
+// tableLines writes lines of a table, each cell escaped. A page has hundreds of
+// thousands of these cells, for which the template would take seconds.
+type tableLines struct{ strings.Builder }
+
+// add writes a line; the second cell has its exact value, where there is one.
+func (l *tableLines) add(exact string, cells ...string) {
+	l.WriteString("<tr>")
+	for i, cell := range cells {
+		if i == 1 && exact != "" {
+			l.WriteString(`<td data-exact="` + template.HTMLEscapeString(exact) + `">`)
+		} else {
+			l.WriteString("<td>")
+		}
+		l.WriteString(template.HTMLEscapeString(cell))
+	}
+	l.WriteString("\n")
+}
+
+// metricLines has a line for each figure of a row: as people read it, with its
+// centre in full precision.
+func metricLines(row *analysis.Row) template.HTML {
+	var lines tableLines
+	for _, f := range row.Figures {
+		unit, interval, ratio, verdict := f.Metric.Unit, "?", "", ""
+		if f.Interval.Known() {
+			interval = human(f.Interval.Low, unit) + " to " + human(f.Interval.High, unit)
+		}
+		if f.Ratio != nil {
+			ratio = ratioText(*f.Ratio)
+		}
+		if f.Comparison != nil {
+			verdict = string(f.Comparison.Verdict)
+		}
+		lines.add(number(f.Interval.Center), wording.Clean(f.Metric.Name), human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
+	}
+	return template.HTML(lines.String())
+}
+
+// trialLines has a line for each launch: its figure of the table's metric, and
+// the windows or the block that it comes from.
+func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
+	var lines tableLines
+	for _, trial := range row.Trials {
+		shown := "-"
+		if figure, has := trial.Figures.Of(t.Primary.Name); has {
+			shown = human(figure, t.Primary.Unit)
+		}
+		var samples []string
+		for _, s := range trial.Samples {
+			samples = append(samples, fmt.Sprintf("%d in %s", s.Operations, human(float64(s.Nanos), "ns")))
+		}
+		cells := []string{strconv.Itoa(trial.Launch), shown, strings.Join(samples, ", ")}
+		if words := remarks(row, trial); words != "" {
+			cells = append(cells, words)
+		}
+		lines.add("", cells...)
+	}
+	return template.HTML(lines.String())
+}
+
+// remarks are what is to be said of a launch; empty where all is well. The row's
+// own reason is not repeated.
+func remarks(row *analysis.Row, t analysis.Trial) string {
+	var all []string
+	switch {
+	case t.Outcome == assay.OK:
+	case t.Reason == row.Reason:
+		all = append(all, string(t.Outcome))
+	default:
+		all = append(all, wording.Clean(string(t.Outcome)+": "+t.Reason))
+	}
+	if t.Disqualified {
+		all = append(all, "disturbed")
+	}
+	return strings.Join(all, "; ")
+}

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"assay/internal/analysis/wording"
 	"assay/internal/build"
 	"assay/internal/build/scaffold"
-
-	"github.com/spf13/cobra"
+	"assay/kit/process"
+	"assay/kit/workertest"
 )
 
 func (a *app) newWorkerCommand() *cobra.Command {
@@ -75,4 +78,71 @@ func resolved(dir string) string {
 		return real
 	}
 	return dir
+}
+
+func (a *app) buildCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "build DRIVER[@VERSION][:OPTION[=VALUE]]...",
+		Short: "Build worker programs and print their paths",
+		Args:  arguments(1, anyNumber),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := a.lab(false)
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				worker, err := l.Build(cmd.Context(), arg)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, worker.Program)
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	options := workertest.Options{}
+	cmd := &cobra.Command{
+		Use:   "check WORKER",
+		Short: "Run the conformance suite against a worker program, in any language",
+		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
+			"Each check that applies starts the program anew, in a fresh folder. docs/protocol.md has the rules that they hold.\n" +
+			"ASSAY_TRACE=wire copies the messages to and from the worker to stderr.",
+		Args: arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			program, err := process.Find(args[0])
+			if err != nil {
+				return usage(err, "assay build DRIVER prints the path of a built worker")
+			}
+			options.Trace = a.wireTrace()
+			if len(workertest.Names(options)) == 0 {
+				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "docs/protocol.md has parts of their names")
+			}
+			a.cleansUp.Store(true)
+			var passed, failed, skipped int
+			for result := range workertest.Run(cmd.Context(), program, options) {
+				fmt.Fprintln(a.stdout, result)
+				switch {
+				case result.Skipped:
+					skipped++
+				case result.OK:
+					passed++
+				default:
+					failed++
+				}
+			}
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err()
+			}
+			fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
+			if failed > 0 {
+				return &exitError{status: statusFailed, err: fmt.Errorf("%s failed", wording.Plural(failed, "check"))}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringSliceVar(&options.Only, "only", nil, "run only the checks whose names contain this; may be repeated")
+	return cmd
 }

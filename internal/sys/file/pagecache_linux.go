@@ -1,4 +1,4 @@
-package runner
+package file
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropFile asks the kernel to forget a file's clean pages (posix_fadvise(2)).
-func dropFile(path string) error {
+// DropPages asks the kernel to forget a file's clean pages (posix_fadvise(2)).
+func DropPages(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err

@@ -1,9 +1,10 @@
 //go:build unix && !linux
 
-package runner
+package file
 
 import "errors"
 
-func dropFile(string) error {
+// DropPages fails: only Linux empties its page cache of one file.
+func DropPages(string) error {
 	return errors.New("the page cache cannot be emptied for a file on this system")
 }
