@@ -6,13 +6,6 @@ import (
 	"testing"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // page is a block filled with one byte.
 func page(b byte) []byte { return bytes.Repeat([]byte{b}, BlockBytes) }
 
