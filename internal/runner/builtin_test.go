@@ -276,12 +276,15 @@ type forger struct {
 
 func newForger(t *testing.T, p *played) *forger {
 	t.Helper()
-	f := &forger{t: t, table: p.data.Spec.Tables[0].Name}
+	f := &forger{t: t}
 	db, err := sql.Open("sqlite", "file:"+escaped(p.path)+"?_pragma=busy_timeout(5000)&_pragma=synchronous(off)")
 	must(t, err)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = db.Close() })
 	f.db = db
+	for name := range f.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid LIMIT 1") {
+		f.table = name.(string)
+	}
 	f.do("ATTACH '" + p.data.Path + "' AS before")
 	f.do("CREATE TEMP TABLE saved AS SELECT rowid AS saved_rowid, * FROM main." + f.table)
 	for row := range f.query("SELECT r FROM (SELECT rowid AS r, * FROM main." + f.table + " EXCEPT SELECT rowid, * FROM before." + f.table + ") ORDER BY r") {
