@@ -7,11 +7,11 @@ from django.db.backends.sqlite3.base import DatabaseWrapper
 
 import assay_worker
 import operations
+import transactions
 
 
-class Django(assay_worker.Driver):
-    name = "django"
-    api = "django.db"
+class Django(transactions.Modes):
+    name, api = "django", "django.db"
     opens = 'DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": {{dsn}}}}'
     executes = 'DATABASES["default"]["OPTIONS"] = {"init_command": {{sql}}}'
     calls = operations.Mapped
@@ -25,10 +25,7 @@ class Django(assay_worker.Driver):
                 "statements": "cached by their text, per connection; with statement each every text has a comment of its own"}
 
     def connect(self, uri):
-        settings = {**operations.SETTINGS, "NAME": uri}
-        if self.begin:
-            settings["OPTIONS"] = {**settings["OPTIONS"], "transaction_mode": self.begin.upper()}
-        connection = DatabaseWrapper(settings)
+        connection = DatabaseWrapper({**operations.SETTINGS, "NAME": uri, "OPTIONS": {**operations.SETTINGS["OPTIONS"], **self.mode()}})
         connection.inc_thread_sharing()
         connection.ensure_connection()
         return connection
@@ -42,23 +39,6 @@ class Django(assay_worker.Driver):
             return cursor.fetchall() if query else max(0, cursor.rowcount)
 
         return execute
-
-    def begins(self):
-        return f'OPTIONS["transaction_mode"] = "{self.begin.upper()}"' if self.begin else super().begins()
-
-    def control(self, connection, policy):
-        if not self.begin:
-            return super().control(connection, policy)
-        begin = lambda args: connection.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
-
-        def end(by):
-            def ends(args):
-                by()
-                connection.set_autocommit(True)
-
-            return ends
-
-        return [begin, end(connection.commit), end(connection.rollback)]
 
     def copy(self, source, target):
         source.connection.backup(target.connection)

@@ -23,7 +23,7 @@
 class SQLiteDriver
   FIRST = %w[busy_timeout locking_mode page_size auto_vacuum journal_mode].freeze
   # What no PRAGMA sets.
-  LACKING = %w[immutable shared_cache mutex memory read_only].freeze
+  LACKING = %w[immutable shared_cache mutex memory read_only begin].freeze
   BUSY = [5, 6].freeze
   READONLY = 8
 
