@@ -172,7 +172,7 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
 		return nil
 	}
 	r.progress(Preparing, fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
-	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	limited, cancel := context.WithTimeout(ctx, calibrationTime)
 	defer cancel()
 	limit, err := r.limit(limited, cell.Clients)
 	if ctx.Err() != nil {
@@ -190,8 +190,12 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
 	return nil
 }
 
-// calibrationRequests is as many as take half a second or so.
-const calibrationRequests = 30_000
+const (
+	// calibrationRequests is as many as take half a second or so.
+	calibrationRequests = 30_000
+	// calibrationTime bounds them: no worker takes part, whom the plan's timeout is for.
+	calibrationTime = time.Minute
+)
 
 // limit measures against assay load-target on the server's processors.
 func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
