@@ -185,7 +185,7 @@ func (l *lane) copyCluster(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		if alone() {
+		if inOwnNamespace() {
 			return wire.Errorf(wire.Unsupported, "a server is started as a user of its own, which needs root: run it with sudo")
 		}
 		if err := programs.Init(ctx, made); err != nil {
@@ -195,8 +195,8 @@ func (l *lane) copyCluster(ctx context.Context, path string) error {
 	return l.run(ctx, "cp", "-a", made, path)
 }
 
-// alone reports whether this process is in a namespace that has no other user.
-func alone() bool {
+// inOwnNamespace reports whether this process is in a namespace that has no other user.
+func inOwnNamespace() bool {
 	text, err := os.ReadFile("/proc/self/uid_map")
 	words := strings.Fields(string(text)) // from, to, how many
 	return err == nil && len(words) == 3 && words[2] == "1"

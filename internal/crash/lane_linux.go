@@ -68,7 +68,7 @@ func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
 		return nil, err
 	}
 	l.holder = exec.Command("sleep", "infinity")
-	l.holder.SysProcAttr = apart()
+	l.holder.SysProcAttr = namespaceAttributes()
 	if err := process.Launch(l.holder); err != nil {
 		return nil, fmt.Errorf("start the holder of the mount: %w", err)
 	}

@@ -113,9 +113,9 @@ func userNamespace() *syscall.SysProcAttr {
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}}
 }
 
-// apart are the attributes of a process with a mount namespace, where the system
+// namespaceAttributes are the attributes of a process with a mount namespace, where the system
 // allows one, and a process group of its own.
-func apart() *syscall.SysProcAttr {
+func namespaceAttributes() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{}
 	switch {
 	case rootMounts():

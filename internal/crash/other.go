@@ -29,4 +29,4 @@ func Host(context.Context, string, string, string, io.Reader, io.Writer) error {
 // ServeReplay is not there: it takes Linux.
 func ServeReplay(context.Context, string, string, io.Writer) error { return errors.New(needsLinux) }
 
-func apart() *syscall.SysProcAttr { return nil }
+func namespaceAttributes() *syscall.SysProcAttr { return nil }

@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config) error {
 // lane does tasks one after the other in a process of its own, until there are no
 // more. Of a task that is interrupted, it hands over the states that were tried.
 func (c Config) lane(ctx context.Context, number int, tasks <-chan Task, done func(Result) error) error {
-	var p *lanePeer
+	var p *laneProcess
 	defer func() { p.end() }()
 	for task := range tasks {
 		result := c.do(ctx, &p, number, task)
@@ -98,7 +98,7 @@ func (c Config) lane(ctx context.Context, number int, tasks <-chan Task, done fu
 }
 
 // do has a lane do a task, starting one where there is none.
-func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Result {
+func (c Config) do(ctx context.Context, p **laneProcess, number int, task Task) Result {
 	fail := func(outcome assay.Outcome, err error) Result {
 		(*p).end()
 		*p = nil
@@ -137,8 +137,8 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 	return result
 }
 
-// lanePeer is the process of a lane, seen from outside.
-type lanePeer struct {
+// laneProcess is the process of a lane, seen from outside.
+type laneProcess struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	results *json.Decoder
@@ -149,14 +149,14 @@ type lanePeer struct {
 
 // start starts a lane in a mount namespace of its own, which the kernel takes
 // down with everything in it when the lane ends. The lane ends with this process.
-func (c Config) start(number int) (*lanePeer, error) {
+func (c Config) start(number int) (*laneProcess, error) {
 	dir, err := makeFolder(c.Dir, strconv.Itoa(number))
 	if err != nil {
 		return nil, err
 	}
 	command := exec.Command(c.Self[0], append(c.Self[1:len(c.Self):len(c.Self)], dir)...)
-	p := &lanePeer{command: command, dir: dir, exited: make(chan struct{})}
-	command.SysProcAttr = apart()
+	p := &laneProcess{command: command, dir: dir, exited: make(chan struct{})}
+	command.SysProcAttr = namespaceAttributes()
 	command.Stderr = &p.stderr
 	if p.in, err = command.StdinPipe(); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (c Config) start(number int) (*lanePeer, error) {
 
 // ask hands a task over and waits for its result, or for the end of limit. Where ctx ends,
 // the task is to end soon.
-func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
+func (p *laneProcess) ask(ctx, limit context.Context, task Task) (Result, error) {
 	answer := make(chan error, 1)
 	var result Result
 	go func() {
@@ -217,7 +217,7 @@ func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
 }
 
 // end kills a lane and waits until the kernel has taken it down.
-func (p *lanePeer) end() {
+func (p *laneProcess) end() {
 	if p == nil {
 		return
 	}
@@ -297,7 +297,7 @@ func inNamespace(ctx context.Context, dir string, command *exec.Cmd) ([]byte, er
 	defer removeFolder(folder)
 	command.Args = append(command.Args, folder)
 	var out, stderr bytes.Buffer
-	command.SysProcAttr, command.Stdout, command.Stderr = apart(), &out, &stderr
+	command.SysProcAttr, command.Stdout, command.Stderr = namespaceAttributes(), &out, &stderr
 	if err := process.Launch(command); err != nil {
 		return nil, fmt.Errorf("start a disk: %w", err)
 	}

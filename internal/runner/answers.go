@@ -146,7 +146,7 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	}
 	began := time.Now()
 	defer func() { in.r.time.add(assay.StageVerify, time.Since(began)) }()
-	digests, err := in.tell(ctx, j, s.start, int64(len(s.units)*max(1, j.Operation.Transaction)))
+	digests, err := in.digestsOf(ctx, j, s.start, int64(len(s.units)*max(1, j.Operation.Transaction)))
 	if err != nil {
 		return err
 	}
@@ -168,9 +168,9 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	return compareAnswers("after measuring", j, s.start, digests, want)
 }
 
-// tell has the clients run a number of operations, and returns the digests of what
+// digestsOf has the clients run a number of operations, and returns the digests of what
 // they answered; nil where the worker cannot tell.
-func (in *instance) tell(ctx context.Context, j *job, start, operations int64) ([]string, error) {
+func (in *instance) digestsOf(ctx context.Context, j *job, start, operations int64) ([]string, error) {
 	if !slices.Contains(in.worker.Hello().Capabilities, wire.CapAnswers) {
 		return nil, nil
 	}
@@ -261,7 +261,7 @@ func (in *instance) runBehind(ctx context.Context, j *job) error {
 	start := int64(j.warm + j.Operation.Count)
 	var digests []string
 	err := in.r.time.during(assay.StageVerify, func() (err error) {
-		digests, err = in.tell(ctx, j, start, int64(j.behind))
+		digests, err = in.digestsOf(ctx, j, start, int64(j.behind))
 		return err
 	})
 	if err != nil {

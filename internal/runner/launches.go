@@ -268,9 +268,9 @@ func (t *timing) spent() assay.Spent {
 	return parts
 }
 
-// together runs do for the numbers below n, in random order, as many at the
+// inParallel runs do for the numbers below n, in random order, as many at the
 // same time as there are processors. It is for what is not measured.
-func (t *timing) together(random *rand.Rand, n int, do func(i int)) {
+func (t *timing) inParallel(random *rand.Rand, n int, do func(i int)) {
 	order := random.Perm(n)
 	t.shared(func() {
 		var all sync.WaitGroup

@@ -310,7 +310,7 @@ func TestWholeMember(t *testing.T) {
 	failed := trialOf(jobs[3], 1, false, 0)
 	failed.Outcome = assay.WrongAnswer
 	g.dropPermanentFailure(&failed)
-	if got, want := sketchMembers([]*member{part, g.whole(part)}), "p/b=read p/b=read,get"; got != want {
+	if got, want := sketchMembers([]*member{part, g.wholeMember(part)}), "p/b=read p/b=read,get"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -72,7 +72,7 @@ func (g *group) openOperations(least int) map[string]bool {
 			open[peer] = open[peer] || g.need.open[peer] || g.record.launches(j) < least
 		}
 	}
-	for _, together := range g.together() {
+	for _, together := range g.launchedTogether() {
 		if slices.ContainsFunc(together, func(peer string) bool { return open[peer] }) {
 			for _, peer := range together {
 				open[peer] = true
@@ -82,8 +82,8 @@ func (g *group) openOperations(least int) map[string]bool {
 	return open
 }
 
-// together are the operations in windows that are measured in the same launches.
-func (g *group) together() (all [][]string) {
+// launchedTogether are the operations in windows that are measured in the same launches.
+func (g *group) launchedTogether() (all [][]string) {
 	var summed []string
 	for _, peers := range variantsOf(g.members) {
 		if slices.ContainsFunc(peers, func(peer string) bool { return slices.Contains(g.terms, peer) }) {
@@ -122,8 +122,8 @@ func (g *group) membersWith(peers map[string]bool) (some []*member) {
 	return some
 }
 
-// whole is the group's member of which one is a part; the same where it has ended.
-func (g *group) whole(part *member) *member {
+// wholeMember is the group's member of which one is a part; the same where it has ended.
+func (g *group) wholeMember(part *member) *member {
 	i := slices.IndexFunc(g.members, func(m *member) bool { return m.twin == part.twin && m.is(part.cell()) })
 	if i < 0 {
 		return part

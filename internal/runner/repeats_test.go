@@ -46,7 +46,7 @@ func TestDisturbedRounds(t *testing.T) {
 		{"a quarter was measured again", spent, false},
 	} {
 		before := test.of.spare
-		if got := test.of.again(); got != test.want || got != (test.of.spare < before) {
+		if got := test.of.toRepeat(); got != test.want || got != (test.of.spare < before) {
 			t.Errorf("%s: got %t with %d of %d left, want %t", test.name, got, test.of.spare, before, test.want)
 		}
 	}

@@ -16,7 +16,7 @@ func TestTimeOfPartsAtTheSameTime(t *testing.T) {
 	var times timing
 	times.add(assay.StageOpen, time.Hour) // of an earlier launch
 	began := time.Now()
-	times.together(rand.New(rand.NewPCG(1, 1)), 4, func(int) {
+	times.inParallel(rand.New(rand.NewPCG(1, 1)), 4, func(int) {
 		times.add(assay.StageOpen, 3*time.Hour)
 		times.add(assay.StageCopy, time.Hour)
 	})

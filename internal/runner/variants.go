@@ -161,7 +161,7 @@ func (l *jointLaunch) countedRound(ctx context.Context, v *variant) error {
 		if err := l.round(ctx, v.turns, l.window); err != nil {
 			return err
 		}
-		again := v.again()
+		again := v.toRepeat()
 		for _, t := range v.turns {
 			if t.last == nil { // it has ended
 				continue
@@ -179,10 +179,10 @@ func (l *jointLaunch) countedRound(ctx context.Context, v *variant) error {
 	}
 }
 
-// again reports whether the round that was measured is to be measured again, and counts it.
+// toRepeat reports whether the round that was measured is to be measured again, and counts it.
 // Nothing is where a worker does not tell its delays, which keeps its disturbed windows: others
 // would have an advantage over it; nor is what went wrong.
-func (v *variant) again() bool {
+func (v *variant) toRepeat() bool {
 	disturbed := false
 	for _, t := range v.turns {
 		if t.last == nil {

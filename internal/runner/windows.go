@@ -99,7 +99,7 @@ func (l *jointLaunch) cpu() time.Duration {
 // emitted, whatever comes next: the budget may end before the first operation.
 func (l *jointLaunch) startAll(ctx context.Context) error {
 	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
-	l.r.time.together(l.r.random, len(l.members), func(i int) {
+	l.r.time.inParallel(l.r.random, len(l.members), func(i int) {
 		m := l.members[i]
 		c := l.g.method.connections(m.first)
 		c.paused = true
@@ -236,7 +236,7 @@ func (l *jointLaunch) meanwhile(ctx context.Context, turns []*turn, do func(*tur
 // time, and returns the errors in their order.
 func (l *jointLaunch) each(turns []*turn, do func(*turn) error) []error {
 	errs := make([]error, len(turns))
-	l.r.time.together(l.r.random, len(turns), func(i int) {
+	l.r.time.inParallel(l.r.random, len(turns), func(i int) {
 		began := time.Now()
 		errs[i] = do(turns[i])
 		turns[i].took += time.Since(began)
@@ -396,7 +396,7 @@ func (l *jointLaunch) complete(t *turn) error {
 // one measured is kept already.
 func (l *jointLaunch) stopAll(ctx context.Context) error {
 	errs := make([]error, len(l.instances))
-	l.r.time.together(l.r.random, len(l.instances), func(i int) {
+	l.r.time.inParallel(l.r.random, len(l.instances), func(i int) {
 		if in := l.instances[i]; in.worker.Alive() {
 			errs[i] = in.stop(ctx)
 		}
@@ -407,7 +407,7 @@ func (l *jointLaunch) stopAll(ctx context.Context) error {
 			continue
 		}
 		in := l.instances[i]
-		m := l.g.whole(in.member)
+		m := l.g.wholeMember(in.member)
 		for _, j := range m.jobs {
 			if err := l.fail(m, in, j, l.number+1, err); err != nil {
 				return err

@@ -218,7 +218,7 @@ const allPages = "all pages"
 // it, and points that are read at random take longer than windows last.
 func (l *jointLaunch) fillCaches(ctx context.Context) error {
 	errs := make([]error, len(l.instances))
-	l.r.time.together(l.r.random, len(l.instances), func(i int) {
+	l.r.time.inParallel(l.r.random, len(l.instances), func(i int) {
 		in := l.instances[i]
 		if len(in.pages) > 0 && l.lives(in) {
 			errs[i] = whileResumed(ctx, in, func() error { return in.readAllPages(ctx) })

@@ -133,14 +133,14 @@ func (m *model) sums(launches [][]observation) sums {
 	return s
 }
 
-// middle is the mean of a launch.
-type middle struct {
+// launchMean is the mean of a launch.
+type launchMean struct {
 	effects *mat.VecDense
 	gain    float64
 }
 
-func (m *model) center(launch []observation) middle {
-	c := middle{mat.NewVecDense(len(m.columns), nil), 0}
+func (m *model) center(launch []observation) launchMean {
+	c := launchMean{mat.NewVecDense(len(m.columns), nil), 0}
 	for _, o := range launch {
 		c.effects.AddScaledVec(c.effects, 1/float64(len(launch)), m.vector(o.point))
 		c.gain += o.gain / float64(len(launch))

@@ -177,8 +177,8 @@ func (r *Report) changed(factor, level int) string {
 	return strings.Join(parts, ", ")
 }
 
-// alone says what each setting of the best finalist does.
-func (r *Report) alone() []string {
+// settingEffects says what each setting of the best finalist does.
+func (r *Report) settingEffects() []string {
 	var all []string
 	o := r.Outcome
 	for _, a := range o.Alone {

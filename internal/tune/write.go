@@ -29,7 +29,7 @@ func (r *Report) sections() []section {
 		{"tried before any setting, not shown to help", r.idleIndexes()},
 		{"change", changed},
 		{"as before", kept},
-		{"what each does (the best combination against itself without it)", r.alone()},
+		{"what each does (the best combination against itself without it)", r.settingEffects()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
 		{"not in the proposal (what the screening saw)", open},
 		{"other data and clients", r.elsewhere()},

@@ -39,7 +39,7 @@ func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &told) == nil {
 		return told, nil
 	}
-	b := &behind{Played: p, first: p.Done.Warm + p.Done.Measured}
+	b := &answerFinder{Played: p, first: p.Done.Warm + p.Done.Measured}
 	if err := b.find(ctx, count, ordered); err != nil {
 		if err := SystemError(ctx, err); err != nil {
 			return nil, err
@@ -53,8 +53,8 @@ func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
 	return b.told, renameio.WriteFile(path, text, 0o644)
 }
 
-// behind finds out what is answered behind operations.
-type behind struct {
+// answerFinder finds out what is answered behind operations.
+type answerFinder struct {
 	Played
 	first int      // position
 	told  []string // by position, from the first on
@@ -63,20 +63,20 @@ type behind struct {
 	single []bool
 }
 
-func (b *behind) find(ctx context.Context, count int, ordered bool) error {
+func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error {
 	before, positions := [][]int{span(0, b.Done.Warm), span(b.Done.Warm, b.first)}, span(b.first, b.first+count)
 	var err error
 	if b.told, err = b.Data.Digests(ctx, b.Operation, b.Trace, positions); err != nil {
 		return err
 	}
 	if ordered {
-		return b.tell(ctx, before, positions)
+		return b.inSequence(ctx, before, positions)
 	}
 	found, err := b.rounds(ctx, append(before, positions))
 	if err != nil {
 		return err
 	}
-	if err := b.forgetSeveral(positions); err != nil {
+	if err := b.dropSeveralRows(positions); err != nil {
 		return err
 	}
 	for range 2 {
@@ -97,8 +97,8 @@ func (b *behind) find(ctx context.Context, count int, ordered bool) error {
 	return nil
 }
 
-// tell finds the answers in the order of the sequence.
-func (b *behind) tell(ctx context.Context, before [][]int, positions []int) error {
+// inSequence finds the answers in the order of the sequence.
+func (b *answerFinder) inSequence(ctx context.Context, before [][]int, positions []int) error {
 	for i := range positions {
 		before = append(before, positions[i:i+1])
 	}
@@ -114,7 +114,7 @@ func (b *behind) tell(ctx context.Context, before [][]int, positions []int) erro
 }
 
 // drop forgets all answers that are others by now.
-func (b *behind) drop(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) error {
+func (b *answerFinder) drop(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) error {
 	for i, told := range b.told {
 		if told == "" {
 			continue

@@ -19,24 +19,24 @@ import (
 type collection struct {
 	random    *rand.Rand
 	records   *column.File
-	looks     []*looks // one for each field
+	checks    []*fieldCheck // one for each field
 	found     Keys
 	untouched sample[int] // rows of records that nothing was written to
 }
 
-// looks are the keys to be looked at, for one field.
-type looks struct {
+// fieldCheck are the keys to be looked at, for one field.
+type fieldCheck struct {
 	field, fields int
 	path          string
 	keys          *column.Builder // those that can hold one value only, or none
 	exact         int
 	values        *answer.Hash // of those keys that are there, in their order
-	contested     sample[contested]
+	contested     sample[contestedKey]
 }
 
-// contested is a key that was written several times, with the values that it may
+// contestedKey is a key that was written several times, with the values that it may
 // have; nil is none.
-type contested struct {
+type contestedKey struct {
 	key []byte
 	may [][]byte
 }
@@ -50,8 +50,8 @@ func newCollection(records *column.File, fields int, seed uint64, path string) (
 		if err != nil {
 			return nil, err
 		}
-		c.looks = append(c.looks, &looks{field: field, fields: fields, path: fmt.Sprintf("%s-%d.col", path, field), values: values,
-			keys: column.NewFileBuilder(filepath.Dir(path), column.Blob), contested: sample[contested]{most: sampledContested / fields}})
+		c.checks = append(c.checks, &fieldCheck{field: field, fields: fields, path: fmt.Sprintf("%s-%d.col", path, field), values: values,
+			keys: column.NewFileBuilder(filepath.Dir(path), column.Blob), contested: sample[contestedKey]{most: sampledContested / fields}})
 	}
 	return c, nil
 }
@@ -59,7 +59,7 @@ func newCollection(records *column.File, fields int, seed uint64, path string) (
 // close removes temporary files.
 func (c *collection) close() error {
 	var errs []error
-	for _, l := range c.looks {
+	for _, l := range c.checks {
 		errs = append(errs, l.keys.Close())
 	}
 	return errors.Join(errs...)
@@ -84,7 +84,7 @@ func (c *collection) add(h *history) error {
 	return nil
 }
 
-func (c *collection) addWritten(key []byte, f *fate) error {
+func (c *collection) addWritten(key []byte, f *keyHistory) error {
 	f.close()
 	if f.mayBeThere() {
 		c.found.Most++
@@ -92,10 +92,10 @@ func (c *collection) addWritten(key []byte, f *fate) error {
 	if !f.mayBeGone() {
 		c.found.Least++
 	}
-	for _, l := range c.looks {
+	for _, l := range c.checks {
 		may := f.may[l.field]
 		if len(may) > 1 {
-			l.contested.offer(c.random, contested{key, may})
+			l.contested.offer(c.random, contestedKey{key, may})
 			continue
 		}
 		if err := l.add(key, may[0]); err != nil {
@@ -106,7 +106,7 @@ func (c *collection) addWritten(key []byte, f *fate) error {
 }
 
 // add takes a key that holds a value, or none where that is nil.
-func (l *looks) add(key, value []byte) error {
+func (l *fieldCheck) add(key, value []byte) error {
 	l.exact++
 	if err := l.keys.Append(key); err != nil || value == nil {
 		return err
@@ -117,7 +117,7 @@ func (l *looks) add(key, value []byte) error {
 // keys ends the collection: behind the keys of all shards come the untouched and
 // the contested ones.
 func (c *collection) keys() (*Keys, error) {
-	for _, l := range c.looks {
+	for _, l := range c.checks {
 		for _, row := range c.untouched.taken {
 			if err := l.add(c.records.Bytes(0, row), fieldOf(c.records.Bytes(1, row), l.field, l.fields)); err != nil {
 				return nil, err
@@ -132,7 +132,7 @@ func (c *collection) keys() (*Keys, error) {
 	return &c.found, nil
 }
 
-func (l *looks) finish() (Values, error) {
+func (l *fieldCheck) finish() (Values, error) {
 	v := Values{Get: l.get(), Path: l.path, Exact: l.exact, Digest: l.values.Sum()}
 	for _, one := range l.contested.taken {
 		var allowed []string

@@ -13,7 +13,7 @@ type history struct {
 	rows    map[string]int // of the shard's records, by key
 	fields  int            // of a value; 1 where it has none
 	shard   shard
-	keys    map[string]*fate
+	keys    map[string]*keyHistory
 	phase   phase
 }
 
@@ -37,7 +37,7 @@ const (
 )
 
 func newHistory(records *column.File, fields int, part shard) *history {
-	h := &history{records: records, rows: map[string]int{}, fields: fields, shard: part, keys: map[string]*fate{}}
+	h := &history{records: records, rows: map[string]int{}, fields: fields, shard: part, keys: map[string]*keyHistory{}}
 	for row := range records.Rows() {
 		if key := records.Bytes(0, row); part.has(key) {
 			h.rows[string(key)] = row
@@ -46,8 +46,8 @@ func newHistory(records *column.File, fields int, part shard) *history {
 	return h
 }
 
-// fate is what became of a key in the newest phase.
-type fate struct {
+// keyHistory is what became of a key in the newest phase.
+type keyHistory struct {
 	phase  phase
 	writes int
 	// before and may have for each field the values that it may have had before
@@ -60,12 +60,12 @@ type fate struct {
 	updated bool
 }
 
-// of returns a key's fate, in the phase that is now.
-func (h *history) of(key []byte) *fate {
+// of returns a key's history, in the phase that is now.
+func (h *history) of(key []byte) *keyHistory {
 	f := h.keys[string(key)]
 	switch {
 	case f == nil:
-		f = &fate{phase: h.phase, before: make([][][]byte, h.fields)}
+		f = &keyHistory{phase: h.phase, before: make([][][]byte, h.fields)}
 		row, ok := h.rows[string(key)]
 		for field := range f.before {
 			f.before[field] = [][]byte{nil}
@@ -77,7 +77,7 @@ func (h *history) of(key []byte) *fate {
 		h.keys[string(key)] = f
 	case f.phase != h.phase:
 		f.close()
-		*f = fate{phase: h.phase, before: f.may, may: make([][][]byte, h.fields)}
+		*f = keyHistory{phase: h.phase, before: f.may, may: make([][][]byte, h.fields)}
 	}
 	return f
 }
@@ -95,7 +95,7 @@ func (h *history) put(key []byte, fields [][]byte) {
 }
 
 // add is a value that a field may have: of one client, the newest alone.
-func (f *fate) add(field int, value []byte) {
+func (f *keyHistory) add(field int, value []byte) {
 	if f.phase == alone {
 		f.may[field] = nil
 	}
@@ -117,7 +117,7 @@ func (h *history) update(key []byte, field int, value []byte) {
 
 // close ends a phase: a field that nothing was written to is as before, and
 // what was written by one of several that read the value before can be lost.
-func (f *fate) close() {
+func (f *keyHistory) close() {
 	for field := range f.may {
 		if len(f.may[field]) == 0 || f.updated && f.writes > 1 && f.phase != alone {
 			f.may[field] = append(f.may[field], f.before[field]...)
@@ -138,11 +138,11 @@ func compare(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-func (f *fate) mayBeThere() bool {
+func (f *keyHistory) mayBeThere() bool {
 	return slices.ContainsFunc(f.may[0], func(v []byte) bool { return v != nil })
 }
 
-func (f *fate) mayBeGone() bool {
+func (f *keyHistory) mayBeGone() bool {
 	return slices.ContainsFunc(f.may[0], func(v []byte) bool { return v == nil })
 }
 

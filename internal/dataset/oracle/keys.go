@@ -139,7 +139,7 @@ func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
 }
 
 // get reads the field, or the value where it has none.
-func (l *looks) get() assay.Operation {
+func (l *fieldCheck) get() assay.Operation {
 	step := assay.Step{KV: wire.Get, SQL: kv.Get, Query: true, Args: []assay.Values{{Kind: assay.Key}}, Rows: -1, Returns: []assay.Type{"blob"}}
 	if l.fields > 1 {
 		step.KV, step.SQL, step.Fields, step.Field = wire.GetField, kv.Of(l.fields).GetField(l.field), l.fields, l.field

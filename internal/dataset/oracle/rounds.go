@@ -43,7 +43,7 @@ func (r *rounds) add(position int, rows []string) {
 
 // rounds plays the changes of each phase one by one to see which rows they change.
 // It fails where the order decides that.
-func (b *behind) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) {
+func (b *answerFinder) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) {
 	var found []*rounds
 	var singles [][]int
 	var of []*rounds // each of the singles
@@ -81,7 +81,7 @@ func (b *behind) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) 
 }
 
 // changing are those of the positions of a mix at which it changes data.
-func (b *behind) changing(positions []int) (changing []int, err error) {
+func (b *answerFinder) changing(positions []int) (changing []int, err error) {
 	choice, err := column.Open(b.Trace.Path)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (b *behind) changing(positions []int) (changing []int, err error) {
 }
 
 // watch logs what becomes of the rows of the tables that change.
-func (b *behind) watch(ctx context.Context, conn *sql.Conn) (watched []*table, err error) {
+func (b *answerFinder) watch(ctx context.Context, conn *sql.Conn) (watched []*table, err error) {
 	if err := repeats(ctx, conn, b.Operation); err != nil {
 		return nil, err
 	}

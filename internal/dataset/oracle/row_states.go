@@ -13,24 +13,24 @@ import (
 	"assay/kit/column"
 )
 
-type rowLooks struct {
+type rowCheck struct {
 	*replays
 	table    *table
 	types    []assay.Type // by column; empty: not looked at
 	keys     []column.Type
-	exact    []lookedRow
-	contests []lookedRow
+	exact    []checkedRow
+	contests []checkedRow
 }
 
-// lookedRow is a row, with what it is in the end where that is known.
-type lookedRow struct {
+// checkedRow is a row, with what it is in the end where that is known.
+type checkedRow struct {
 	text string
 	key  []any
 	is   []any // nil: it is not there
 }
 
 // readable leaves out columns with values that are not of their type.
-func (l *rowLooks) readable() {
+func (l *rowCheck) readable() {
 	check := func(values []any) {
 		for i, v := range values {
 			if l.types[i] == "" {
@@ -53,7 +53,7 @@ func (l *rowLooks) readable() {
 
 // settled reports whether it does not depend on the order which rows the statements
 // change, and which row gets which key: else nothing can be said of any one.
-func (l *rowLooks) settled() bool {
+func (l *rowCheck) settled() bool {
 	plays := l.plays[l.table]
 	in := l.influences[l.table]
 	if l.several && (in == nil || in.decided || in.keyless) {
@@ -72,7 +72,7 @@ func (l *rowLooks) settled() bool {
 }
 
 // counted reports whether the table has as many rows in every order.
-func (l *rowLooks) counted() bool {
+func (l *rowCheck) counted() bool {
 	plays := l.plays[l.table]
 	if slices.ContainsFunc(plays, func(p *play) bool { return p.rows != plays[0].rows }) {
 		return false
@@ -91,7 +91,7 @@ func (l *rowLooks) counted() bool {
 	return true
 }
 
-func (l *rowLooks) count() (c Count, err error) {
+func (l *rowCheck) count() (c Count, err error) {
 	c.Query = assay.Query{SQL: "SELECT count(*) FROM " + sqltext.Quote(l.table.name), Returns: []assay.Type{"int"}}
 	c.Digest, err = digestRows(c.Query.Returns, []any{l.plays[l.table][0].rows})
 	return c, err
@@ -99,7 +99,7 @@ func (l *rowLooks) count() (c Count, err error) {
 
 // look is what the rows may hold: whole rows where they are known, and columns
 // one by one where only some are, or may have one value or another.
-func (l *rowLooks) look(ctx context.Context, path string) ([]Values, error) {
+func (l *rowCheck) look(ctx context.Context, path string) ([]Values, error) {
 	t := l.table
 	if l.Engine == PostgreSQL && !t.askedElsewhere() || !l.settled() || slices.ContainsFunc(t.key, t.volatile) {
 		return nil, nil
@@ -131,16 +131,16 @@ func (l *rowLooks) look(ctx context.Context, path string) ([]Values, error) {
 }
 
 // sort finds out which rows are the same in every order.
-func (l *rowLooks) sort() {
+func (l *rowCheck) sort() {
 	lives := l.plays[l.table][0].lives
 	for _, row := range l.untouched[l.table] {
 		key := l.keyOf(row)
 		if lives[textOf(key...)] == nil {
-			l.exact = append(l.exact, lookedRow{textOf(key...), key, row})
+			l.exact = append(l.exact, checkedRow{textOf(key...), key, row})
 		}
 	}
 	for _, text := range slices.Sorted(maps.Keys(lives)) {
-		look := lookedRow{text: text, key: lives[text].key, is: l.final(0, text)}
+		look := checkedRow{text: text, key: lives[text].key, is: l.final(0, text)}
 		if l.known(look) {
 			l.exact = append(l.exact, look)
 		} else {
@@ -152,7 +152,7 @@ func (l *rowLooks) sort() {
 }
 
 // known reports whether all that is looked at of a row is the same in every order.
-func (l *rowLooks) known(look lookedRow) bool {
+func (l *rowCheck) known(look checkedRow) bool {
 	if !l.several {
 		return true
 	}
@@ -175,7 +175,7 @@ func sampleOf[T any](random *rand.Rand, all []T, most int) []T {
 	return all
 }
 
-func (l *rowLooks) keyOf(row []any) []any {
+func (l *rowCheck) keyOf(row []any) []any {
 	key := make([]any, len(l.table.key))
 	for i, c := range l.table.key {
 		key[i] = row[c]
@@ -184,10 +184,10 @@ func (l *rowLooks) keyOf(row []any) []any {
 }
 
 // final is a row in the end of a play; nil where it is not there.
-func (l *rowLooks) final(i int, text string) []any { return l.plays[l.table][i].final[text] }
+func (l *rowCheck) final(i int, text string) []any { return l.plays[l.table][i].final[text] }
 
 // rows are those that are known as they are; nil where there are none.
-func (l *rowLooks) rows(path string) (*Values, error) {
+func (l *rowCheck) rows(path string) (*Values, error) {
 	names, types := l.selected()
 	if len(names) == 0 || len(l.exact) == 0 {
 		return nil, nil
@@ -213,7 +213,7 @@ func (l *rowLooks) rows(path string) (*Values, error) {
 	return v, l.write(path, l.exact)
 }
 
-func (l *rowLooks) selected() (names []string, types []assay.Type) {
+func (l *rowCheck) selected() (names []string, types []assay.Type) {
 	for i, t := range l.types {
 		if t != "" {
 			names, types = append(names, sqltext.Quote(l.table.columns[i])), append(types, t)
@@ -222,7 +222,7 @@ func (l *rowLooks) selected() (names []string, types []assay.Type) {
 	return names, types
 }
 
-func (l *rowLooks) get(name string, columns []string, types []assay.Type) assay.Operation {
+func (l *rowCheck) get(name string, columns []string, types []assay.Type) assay.Operation {
 	var where []string
 	for _, c := range l.table.key {
 		where = append(where, sqltext.Quote(l.table.columns[c])+" = ?")
@@ -233,7 +233,7 @@ func (l *rowLooks) get(name string, columns []string, types []assay.Type) assay.
 
 // askable finds the types of the keys. Without a key, with a real or with one of
 // several types nothing can be asked for.
-func (l *rowLooks) askable() bool {
+func (l *rowCheck) askable() bool {
 	l.keys = make([]column.Type, len(l.table.key))
 	for _, look := range slices.Concat(l.exact, l.contests) {
 		for i, v := range look.key {
@@ -247,7 +247,7 @@ func (l *rowLooks) askable() bool {
 	return len(l.exact)+len(l.contests) > 0
 }
 
-func (l *rowLooks) write(path string, looks []lookedRow) error {
+func (l *rowCheck) write(path string, looks []checkedRow) error {
 	builder := column.NewBuilder(l.keys...)
 	for _, look := range looks {
 		if err := builder.Append(look.key...); err != nil {
@@ -258,7 +258,7 @@ func (l *rowLooks) write(path string, looks []lookedRow) error {
 }
 
 // column is what one column of the contested rows may hold.
-func (l *rowLooks) column(c int, path string) (*Values, error) {
+func (l *rowCheck) column(c int, path string) (*Values, error) {
 	if l.types[c] == "" || slices.Contains(l.table.key, c) || len(l.contests) == 0 {
 		return nil, nil
 	}
@@ -268,7 +268,7 @@ func (l *rowLooks) column(c int, path string) (*Values, error) {
 	if v.Digest, err = digestRows(types); err != nil {
 		return nil, err
 	}
-	var looks []lookedRow
+	var looks []checkedRow
 	for _, look := range l.contests {
 		may := l.may(look, c)
 		if len(may) == 0 {
@@ -300,7 +300,7 @@ const (
 )
 
 // presence follows from what is done to the row in any order.
-func (l *rowLooks) presence(text string) presence {
+func (l *rowCheck) presence(text string) presence {
 	now := present // a row that is nowhere put was there
 	for phase := range phases {
 		put, gone := false, false
@@ -323,7 +323,7 @@ func (l *rowLooks) presence(text string) presence {
 }
 
 // end is whether a row is there in the end of every play.
-func (l *rowLooks) end(text string) presence {
+func (l *rowCheck) end(text string) presence {
 	finals := 0
 	for i := range l.plays[l.table] {
 		if l.final(i, text) != nil {
@@ -341,7 +341,7 @@ func (l *rowLooks) end(text string) presence {
 
 // may lists what a column of a row may hold in the end; nothing where that is not
 // known, and the value nil where the row is not there.
-func (l *rowLooks) may(look lookedRow, c int) []any {
+func (l *rowCheck) may(look checkedRow, c int) []any {
 	switch l.presence(look.text) {
 	case unknown:
 		return nil
@@ -361,7 +361,7 @@ func (l *rowLooks) may(look lookedRow, c int) []any {
 
 // same is what a column of a row holds in the end of every play; nothing where that
 // differs.
-func (l *rowLooks) same(look lookedRow, c int) []any {
+func (l *rowCheck) same(look checkedRow, c int) []any {
 	for i := range l.plays[l.table] {
 		if textOf(l.final(i, look.text)[c]) != textOf(look.is[c]) {
 			return nil
@@ -373,7 +373,7 @@ func (l *rowLooks) same(look lookedRow, c int) []any {
 // assigned is what a column holds that statements give values which follow from
 // their arguments: the newest where one client wrote last; of several, any that was
 // written last. Of two different ones, each replaces the other in one of the plays.
-func (l *rowLooks) assigned(text string, c int, end []any) []any {
+func (l *rowCheck) assigned(text string, c int, end []any) []any {
 	if len(l.values(text, c, alone)) > 0 {
 		return end
 	}
@@ -390,7 +390,7 @@ func (l *rowLooks) assigned(text string, c int, end []any) []any {
 }
 
 // values are those that a column of a row was given in a phase of any play.
-func (l *rowLooks) values(text string, c int, in phase) map[string]any {
+func (l *rowCheck) values(text string, c int, in phase) map[string]any {
 	all := map[string]any{}
 	for _, p := range l.plays[l.table] {
 		if d := p.lives[text].deeds[in]; d.values != nil {
@@ -401,13 +401,13 @@ func (l *rowLooks) values(text string, c int, in phase) map[string]any {
 }
 
 // did reports whether something was done to a row in any play.
-func (l *rowLooks) did(text string, what func(deeds) bool) bool {
+func (l *rowCheck) did(text string, what func(deeds) bool) bool {
 	return slices.ContainsFunc(l.plays[l.table], func(p *play) bool { return slices.ContainsFunc(p.lives[text].deeds[:], what) })
 }
 
 // writtenOnce reports whether a column has the value that it was inserted with, or
 // had before: nothing updates the row.
-func (l *rowLooks) writtenOnce(text string, c int) bool {
+func (l *rowCheck) writtenOnce(text string, c int) bool {
 	all := map[string]any{}
 	for in := range phases {
 		maps.Copy(all, l.values(text, c, in))

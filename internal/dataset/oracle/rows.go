@@ -118,7 +118,7 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.lives) > 0 }) {
 			continue // nothing changes it
 		}
-		looks := &rowLooks{replays: r, table: t}
+		looks := &rowCheck{replays: r, table: t}
 		if looks.counted() && (r.Engine == SQLite || folded(t.name)) {
 			count, err := looks.count()
 			if err != nil {

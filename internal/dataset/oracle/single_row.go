@@ -13,10 +13,10 @@ import (
 	"assay/kit/column"
 )
 
-// forgetSeveral forgets the answers that several rows make, which change at the same
+// dropSeveralRows forgets the answers that several rows make, which change at the same
 // time: their least value, or their first by an order, may be the same at each moment
 // of two orders and another one in a third.
-func (b *behind) forgetSeveral(positions []int) (err error) {
+func (b *answerFinder) dropSeveralRows(positions []int) (err error) {
 	choice, err := column.Open(b.Trace.Path)
 	if err != nil {
 		return err
