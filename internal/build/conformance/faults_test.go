@@ -319,7 +319,10 @@ func sameName(connections []wire.Connection) {
 
 const block = "a block executes exactly its operations"
 
-const types = "stored values are of their declared type, or an error"
+const (
+	types  = "stored values are of their declared type, or an error"
+	begins = "transactions begin as is asked for, and that is read back"
+)
 
 // faults are the copies of the correct worker, by name.
 var faults = map[string]fault{
