@@ -83,7 +83,7 @@ var Metrics = []Metric{
 	{Name: StaleOp, Unit: "1/op", MayBeZero: true, About: "of these, answers to a transaction that began DEFERRED, had read, and came too late to change: at once, whatever busy_timeout says"},
 	{Name: LoopNsPerOp, Unit: "ns", About: "what the worker's own loop takes / operations, measured with statements that do nothing; it is in the other figures, and not subtracted"},
 	{Name: CPUPerOp, Unit: "ns", About: "user and system CPU time of the worker / operations"},
-	{Name: ComputePerOp, Unit: "ns", About: "cpu-ns/op of an SQLite driver's reading operation that waits for nothing, in a run that found the machine busy when it began: there it is compared instead of ns/op, since what other programs do hardly moves it"},
+	{Name: ComputePerOp, Unit: "ns", About: "cpu-ns/op of an SQLite driver's reading operation that waits for nothing, in a run that found the machine busy when it began: there it is compared instead of ns/op, since other programs change it less"},
 	{Name: AllocatedPerOp, Unit: "B", MayBeZero: true, About: "bytes allocated on the Go heap / operations; memory of C code is not in it"},
 	{Name: AllocationsPerOp, Unit: "1/op", MayBeZero: true, About: "allocations on the Go heap / operations"},
 	{Name: ReadPerOp, Unit: "B", MayBeZero: true, About: "bytes read through system calls / operations"},

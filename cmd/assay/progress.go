@@ -305,10 +305,7 @@ func busyMachine(load host.Load) string {
 	if len(users) > 0 {
 		text += " (" + strings.Join(users, ", ") + ")"
 	}
-	if load.Longer > 1.1 {
-		text += fmt.Sprintf(", and a computation takes %.1f times as long", load.Longer)
-	}
-	return text + ". Reads that wait for nothing are compared by CPU time, which that hardly moves; all else will be less sure, or take longer"
+	return text + ". Reads are compared by CPU time; all else is less sure, or takes longer"
 }
 
 // close ends the display and leaves nothing of the rewritten line. It may be

@@ -26,7 +26,7 @@ func (FewLaunches) Code() string { return "few-launches" }
 // are left.
 type Disturbed struct {
 	Launches, Of int
-	Computed     bool // CPU time is compared, which that hardly moves
+	Computed     bool // CPU time is compared, which others change less than wall time
 }
 
 func (Disturbed) Code() string { return "disturbed" }

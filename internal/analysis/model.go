@@ -327,7 +327,7 @@ func byClass(cells []*cell) (classes [][]*cell) {
 }
 
 // computed reports whether all trials of some cells have the CPU time that is compared where the
-// machine was busy: a disturbance hardly moves it.
+// machine was busy: a disturbance changes it less than the wall time.
 func computed(cells []*cell) bool {
 	return !slices.ContainsFunc(cells, func(c *cell) bool {
 		return slices.ContainsFunc(c.Trials, func(t Trial) bool { return t.measured && !t.Has(assay.ComputePerOp) })

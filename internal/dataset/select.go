@@ -25,6 +25,7 @@ type group struct {
 	read    func() ([]any, error)
 	rows    *sql.Rows
 	there   int64 // rows that there are to draw
+	typed   bool  // the types of the columns are known
 }
 
 // group finds the columns that one row of SQL gives: those of a statement from one query.
@@ -120,6 +121,9 @@ func (gr *group) next(g *generator) error {
 			return fmt.Errorf("the SQL has %d columns, fewer than the arguments that take them:\n%s", len(row), gr.query)
 		}
 		c.asked = row[c.Of]
+		if found, ok := typeOfBoth(c.found, c.asked); gr.typed && (!ok || found != c.found) {
+			return fmt.Errorf("%w; the SQL is:\n%s", severalTypes(c.Of), gr.query)
+		}
 		if whole, ok := c.asked.(int64); ok && c.found == column.Real {
 			c.asked = float64(whole)
 		}
@@ -175,6 +179,7 @@ func (gr *group) prepare(ctx context.Context, g *generator, length int) error {
 			c.found = column.Int
 		}
 	}
+	gr.typed = true
 	return nil
 }
 

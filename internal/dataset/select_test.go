@@ -140,6 +140,10 @@ func TestRefusedArguments(t *testing.T) {
 			t.Errorf("%s: got %v, want a refusal with the SQL", query, err)
 		}
 	}
+	late := "SELECT CASE WHEN :i > 1500 THEN 'a' ELSE 1 END" // behind the rows that tell the type
+	if _, err := d.Trace(t.Context(), asking(assay.Expression, "", late, 1, 1), 2000); err == nil || !IsRefusal(err) || !strings.Contains(err.Error(), "CAST") {
+		t.Errorf("%s: got %v, want a refusal that says what helps", late, err)
+	}
 }
 
 // BenchmarkSelected makes the data of the plan quick, and a million arguments.

@@ -53,7 +53,7 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf("%d of at least %s", d.Counted, wording.Plural(stat.MinLaunches, "launch")), "give the run a larger budget"
 	case analysis.Disturbed:
 		if d.Computed {
-			return fmt.Sprintf(disturbed+"; compared by CPU time, which that hardly moves", d.Launches, wording.Plural(d.Of, "launch")), calm
+			return fmt.Sprintf(disturbed+"; compared by CPU time, which others change less", d.Launches, wording.Plural(d.Of, "launch")), calm
 		}
 		return fmt.Sprintf(disturbed+"; they count, because too few others are left", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Dropped:
