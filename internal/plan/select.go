@@ -75,7 +75,7 @@ func selectable(cases []assay.Case, key string, values []string) []error {
 	}
 	var known []string
 	for _, c := range cases {
-		if value, ok := c.Cell.Coordinate(key); ok && !slices.Contains(known, value) {
+		if value, ok := c.Cell.Coordinate(key); ok && value != "" && !slices.Contains(known, value) {
 			known = append(known, value)
 		}
 	}

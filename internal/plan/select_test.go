@@ -85,6 +85,7 @@ func TestSelectNothing(t *testing.T) {
 		`unknown key of a cell "drivers" (did you mean "driver"?)`: {"drivers": {"mattn"}},
 		`unknown key of a cell "engine": there is plan, workload, operation, driver, options, profile, clients, pool, idle, statement, transaction, begin, ...`: {"engine": {"sqlite"}},
 		`unknown driver "matn" (did you mean "mattn"?)`:                                             {"driver": {"modernc", "matn"}},
+		`unknown begin "deferd": there is none`:                                                     {"begin": {"deferd"}},
 		`unknown clients "9": there is 1, 4`:                                                        {"clients": {"9"}},
 		"unknown profile \"x\": there is default, big-pages\nunknown rows \"7\": there is 10, 1000": {"rows": {"7"}, "profile": {"x"}},
 		"no cell has all of operation=read transaction=64,100":                                      {"operation": {"read"}, "transaction": {"64", "100"}},
