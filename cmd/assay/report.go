@@ -24,8 +24,8 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
-		Long: `Shows a run again. Without RUN it is the newest one that is no stage of a tuning. svg and png are charts,
-one file each, in the folder of --output.`,
+		Long: `Shows a run again. Without RUN it is the newest one that is no stage of a tuning. svg is charts, one file
+each, in the folder of --output.`,
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out.format.Files != nil && out.file == "" {
@@ -39,7 +39,7 @@ one file each, in the folder of --output.`,
 			return a.showRun(cmd.Context(), strings.Join(args, ""), out)
 		},
 	}
-	out.addOutput(cmd, report.Formats, "file to write instead of standard output; for svg and png, a folder")
+	out.addOutput(cmd, report.Formats, "file to write instead of standard output; for svg, a folder")
 	return cmd
 }
 

@@ -46,7 +46,7 @@ var imports = map[string][]string{
 	"sys":        {},
 	"tools":      {"analysis", "build", "dataset", "gate", "kit", "plan", "plans", "report", "root", "runner", "stat", "store", "tune"},
 	"traffic":    {},
-	"tune":       {"analysis", "dataset", "doctor", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},
+	"tune":       {"analysis", "dataset", "doc", "doctor", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},
 }
 
 // source is a Go file of this checkout.

@@ -9,7 +9,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
-	"assay/internal/report/chart"
+	"assay/internal/doc/chart"
 	"assay/internal/stat"
 )
 

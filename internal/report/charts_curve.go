@@ -13,9 +13,8 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
-	"assay/internal/report/chart"
+	"assay/internal/doc/chart"
 	"assay/internal/sys/file"
-	"assay/internal/sys/format"
 )
 
 type operation struct {
@@ -190,26 +189,24 @@ func describeLines(lines *chart.Lines, axis string) string {
 // longestName is how long a chart's file name may be, without its extension.
 const longestName = 100
 
-// ofCharts is the format that has a file for every chart.
-func ofCharts(name string, draw func(*chart.Chart) ([]byte, error)) format.Format[*Report] {
-	return format.Format[*Report]{Name: name, Files: func(dir string, r *Report) ([]string, error) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("write charts: %w", err)
+// writeCharts writes a file for every chart.
+func writeCharts(dir string, r *Report) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("write charts: %w", err)
+	}
+	var paths []string
+	for _, named := range r.Charts() {
+		data, err := named.Chart.File()
+		if err != nil {
+			return paths, err
 		}
-		var paths []string
-		for _, named := range r.Charts() {
-			data, err := draw(named.Chart)
-			if err != nil {
-				return paths, err
-			}
-			path := filepath.Join(dir, named.Name+"."+name)
-			if err := file.Write(path, data); err != nil {
-				return paths, fmt.Errorf("write charts: %w", err)
-			}
-			paths = append(paths, path)
+		path := filepath.Join(dir, named.Name+".svg")
+		if err := file.Write(path, data); err != nil {
+			return paths, fmt.Errorf("write charts: %w", err)
 		}
-		return paths, nil
-	}}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 // fileName makes a name of letters, digits and dashes, which no system reads as

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"image/png"
 	"io"
 	"math"
 	"os"
@@ -15,7 +14,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
-	"assay/internal/report/chart"
+	"assay/internal/doc/chart"
 )
 
 // chartOf returns the rows of the chart with that name, by their names.
@@ -193,36 +192,25 @@ func TestWriteCharts(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	for _, f := range Formats {
-		if f.Files == nil {
-			continue
+	svg, err := Formats.Named("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := svg.Files(dir, r)
+	if err != nil || len(paths) != len(r.Charts()) {
+		t.Fatalf("%d of %d files, %v", len(paths), len(r.Charts()), err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		format := f.Name
-		paths, err := f.Files(dir, r)
-		if err != nil || len(paths) != len(r.Charts()) {
-			t.Fatalf("%s: %d of %d files, %v", format, len(paths), len(r.Charts()), err)
-		}
-		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if format == "png" {
-				_, err = png.DecodeConfig(bytes.NewReader(data))
-			} else if !bytes.HasPrefix(data, []byte("<svg ")) || !bytes.Contains(data, []byte("<style>")) {
-				t.Errorf("%s is no SVG that stands alone", path)
-			}
-			if err != nil {
-				t.Errorf("%s: %v", path, err)
-			}
+		if !bytes.HasPrefix(data, []byte("<svg ")) || !bytes.Contains(data, []byte("<style>")) {
+			t.Errorf("%s is no SVG that stands alone", path)
 		}
 	}
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	svg, err := Formats.Named("svg")
-	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := svg.Files(file, r); err == nil || !strings.Contains(err.Error(), "write charts: ") {

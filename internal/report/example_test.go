@@ -48,5 +48,5 @@ func Example() {
 	// Output:
 	// point-read, rows=100000, 1 client, warm cache: use mattn with profile web: 1.38x [1.38, 1.38] faster than modernc (web)
 	// failed: false
-	// unknown format "xml": use one of text, markdown, csv, json, benchfmt, html, svg, png
+	// unknown format "xml": use one of text, markdown, csv, json, benchfmt, html, svg
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"assay/internal/doc"
-	"assay/internal/report/chart"
 	"assay/internal/sys/format"
 )
 
@@ -15,8 +14,7 @@ var Formats = append(ofDocument((*Report).document),
 	format.Format[*Report]{Name: "json", Write: writeJSON},
 	format.Format[*Report]{Name: "benchfmt", Write: writeBenchfmt},
 	format.Format[*Report]{Name: "html", Write: writeHTML},
-	ofCharts("svg", (*chart.Chart).File),
-	ofCharts("png", (*chart.Chart).PNG))
+	format.Format[*Report]{Name: "svg", Files: writeCharts})
 
 // VersusFormats are those of a comparison.
 var VersusFormats = ofDocument(VersusDocument)

@@ -17,7 +17,7 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
 	"assay/internal/doc"
-	"assay/internal/report/chart"
+	"assay/internal/doc/chart"
 	"assay/internal/sys/guard"
 )
 

@@ -1,5 +1,5 @@
 // Package report prints the analysis of a run: as text, Markdown, HTML, CSV,
-// JSON, in the Go benchmark format, and as charts in SVG and PNG. All sentences
+// JSON, in the Go benchmark format, and as charts in SVG. All sentences
 // are here, and no figure is computed here.
 package report
 

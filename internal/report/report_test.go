@@ -164,7 +164,7 @@ func TestErrors(t *testing.T) {
 	}
 	r := mustReport(t, assay.Run{}, nil)
 	err = r.Write(&bytes.Buffer{}, "xml")
-	want := `unknown format "xml": use one of text, markdown, csv, json, benchfmt, html, svg, png`
+	want := `unknown format "xml": use one of text, markdown, csv, json, benchfmt, html, svg`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc/chart"
 	"assay/internal/history"
 	"assay/internal/report"
-	"assay/internal/report/chart"
 )
 
 // What a page of history draws and lists at most.

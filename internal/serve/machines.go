@@ -8,10 +8,10 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc/chart"
 	"assay/internal/history"
 	"assay/internal/lab"
 	"assay/internal/report"
-	"assay/internal/report/chart"
 )
 
 // maxForests is how many cells a page of machines draws at most.

@@ -8,8 +8,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/doc/chart"
 	"assay/internal/history"
-	"assay/internal/report/chart"
 )
 
 // A page marks its own link, and leaves those of other pages alone.

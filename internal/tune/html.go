@@ -12,8 +12,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc/chart"
 	"assay/internal/report"
-	"assay/internal/report/chart"
 )
 
 //go:embed html/tune.html

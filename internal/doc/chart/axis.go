@@ -1,54 +1,39 @@
 package chart
 
-import (
-	"math"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-)
+import "math"
 
 // span is what an axis covers.
 type span struct{ min, max float64 }
 
-// empty is a span of nothing yet.
-var empty = span{math.Inf(1), math.Inf(-1)}
-
 // largest is the largest value that is drawn, and the inverse of the smallest on
-// a logarithmic axis: beyond them, steps of an axis would be lost in rounding.
+// a log scale: beyond them, steps of an axis would be lost in rounding.
 const largest = 1e30
 
 func (a Axis) usable(v float64) bool {
 	return math.Abs(v) <= largest && (!a.Log || v >= 1/largest)
 }
 
-// with includes a value that can be shown.
-func (s span) with(a Axis, v float64) span {
-	if !a.usable(v) {
-		return s
+// with includes values that can be shown.
+func (s span) with(a Axis, values []float64) span {
+	for _, v := range values {
+		if a.usable(v) {
+			s = span{math.Min(s.min, v), math.Max(s.max, v)}
+		}
 	}
-	return span{math.Min(s.min, v), math.Max(s.max, v)}
+	return s
 }
 
-// reach is how much wider than the figures themselves an axis gets for the ends
-// of intervals: one that few launches make very wide must not press all others
-// into a corner. What is cut ends in an arrow.
-const reach = 1.0
-
-// span covers all centres, and the ends of intervals as far as reach.
+// span covers all centres, and the ends of intervals as far as the centres reach again:
+// an interval that few launches make very wide must not press all others into a corner.
+// What is cut ends in an arrow.
 func (a Axis) span(centres, ends []float64) span {
-	s := empty
-	for _, v := range centres {
-		s = s.with(a, v)
-	}
+	s := span{math.Inf(1), math.Inf(-1)}.with(a, centres)
 	if s.min > s.max {
 		return span{1, 10}
 	}
 	low, high := a.unit(s.min), a.unit(s.max)
-	room := math.Max((high-low)*reach, a.minSpan(high))
-	all := s
-	for _, v := range ends {
-		all = all.with(a, v)
-	}
+	room := math.Max(high-low, a.minSpan(high))
+	all := s.with(a, ends)
 	low, high = math.Max(a.unit(all.min), low-room), math.Min(a.unit(all.max), high+room)
 	if high-low < a.minSpan(high) {
 		low, high = low-a.minSpan(high)/2, high+a.minSpan(high)/2
@@ -81,17 +66,8 @@ func (a Axis) minSpan(u float64) float64 {
 	return math.Max(math.Abs(u)/10, 1e-12)
 }
 
-// apply sets up an axis of a plot that is drawn that long.
-func (a Axis) apply(to *plot.Axis, s span, long, label vg.Length) {
-	to.Min, to.Max = s.min, s.max
-	if a.Log {
-		to.Scale = plot.LogScale{}
-	}
-	to.Tick.Marker = plot.ConstantTicks(a.ticks(s, max(2, int(long/label))))
-}
-
 // ticks are about n round values, and never less than two.
-func (a Axis) ticks(s span, n int) []plot.Tick {
+func (a Axis) ticks(s span, n int) []float64 {
 	var values []float64
 	for more := n; len(values) < 2 && more < 4*n; more++ {
 		values = linearTicks(s, more)
@@ -99,11 +75,7 @@ func (a Axis) ticks(s span, n int) []plot.Tick {
 			values = logTicks(s, more)
 		}
 	}
-	all := make([]plot.Tick, len(values))
-	for i, v := range values {
-		all[i] = plot.Tick{Value: v, Label: a.Tick(v)}
-	}
-	return all
+	return values
 }
 
 // linearTicks are multiples of 1, 2 or 5 times a power of ten.
@@ -111,10 +83,9 @@ func linearTicks(s span, n int) []float64 {
 	rough := (s.max - s.min) / float64(n)
 	power := math.Pow(10, math.Floor(math.Log10(rough)))
 	step := 10 * power
-	for _, f := range []float64{1, 2, 5} {
+	for _, f := range []float64{5, 2, 1} {
 		if f*power >= rough {
 			step = f * power
-			break
 		}
 	}
 	var all []float64
@@ -147,27 +118,70 @@ func logTicks(s span, n int) []float64 {
 	return all
 }
 
-// place is where an interval lies on an axis, cut to what the axis shows.
+// scale is an axis where it lies in a drawing: its span from one place to another.
+type scale struct {
+	Axis
+	span
+	from, to float64
+}
+
+// at is where a value lies.
+func (s scale) at(v float64) float64 {
+	low, high := s.unit(s.min), s.unit(s.max)
+	return s.from + (s.unit(v)-low)/(high-low)*(s.to-s.from)
+}
+
+// place is where an interval lies on a scale, cut to what that shows.
 type place struct {
-	low, centre, high vg.Length
+	low, centre, high float64
 	known             bool // the interval is
 	cutLow, cutHigh   bool // it goes on
 }
 
-// place finds an interval; to is the axis in the drawing.
-func (a Axis) place(i Interval, s span, to func(float64) vg.Length) place {
-	p := place{centre: to(math.Min(math.Max(i.Center, s.min), s.max))}
-	p.known = !math.IsNaN(i.Low) && !math.IsNaN(i.High)
-	if !p.known {
-		return p
+// place finds an interval; false where its centre cannot be shown.
+func (s scale) place(i Interval) (place, bool) {
+	if !s.usable(i.Center) {
+		return place{}, false
 	}
-	p.cutLow, p.cutHigh = !a.usable(i.Low) || i.Low < s.min, !a.usable(i.High) || i.High > s.max
-	p.low, p.high = to(s.min), to(s.max)
+	p := place{centre: s.at(math.Min(math.Max(i.Center, s.min), s.max)), low: s.from, high: s.to}
+	if p.known = !math.IsNaN(i.Low) && !math.IsNaN(i.High); !p.known {
+		return p, true
+	}
+	p.cutLow, p.cutHigh = !s.usable(i.Low) || i.Low < s.min, !s.usable(i.High) || i.High > s.max
 	if !p.cutLow {
-		p.low = to(i.Low)
+		p.low = s.at(i.Low)
 	}
 	if !p.cutHigh {
-		p.high = to(i.High)
+		p.high = s.at(i.High)
 	}
-	return p
+	return p, true
+}
+
+// tickWidth is how much room a tick has at least, on an axis along x.
+const tickWidth = 62
+
+// horizontal draws an axis along x below y. labels are the places of the words of ticks,
+// those left out that would touch the one before.
+func (c *canvas) horizontal(s scale, ticks []float64, y float64) {
+	c.draw(pen{role: muted, width: 1}, s.from, y, s.to, y)
+	for _, v := range ticks {
+		c.draw(pen{role: muted, width: 1}, s.at(v), y, s.at(v), y+4)
+	}
+	c.tickWords(s, ticks, y+lineHeight/2+4)
+}
+
+// tickWords writes what the ticks of an axis along x are, but for words that would touch
+// those before.
+func (c *canvas) tickWords(s scale, ticks []float64, y float64) {
+	free := 0.0
+	for _, v := range ticks {
+		words := s.Tick(v)
+		half := widthOf(words, regular) / 2
+		middle := math.Min(math.Max(s.at(v), half), c.width-half)
+		if middle-half < free {
+			continue
+		}
+		free = middle + half + 6
+		c.write(words, regular, muted, 0.5, middle, y)
+	}
 }
