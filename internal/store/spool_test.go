@@ -31,6 +31,7 @@ type network struct {
 	silent   bool
 	atCommit bool // the connection is cut when the server has got COMMIT
 	open     []net.Conn
+	cuts     sync.WaitGroup // of those that the server has not answered yet
 }
 
 // behindNetwork makes a network and the URL of a new database behind it.
@@ -86,6 +87,10 @@ func (n *network) copy(to, from net.Conn, queries bool) {
 		n.mutex.Lock()
 		silent, cut := n.silent, queries && n.atCommit && bytes.Contains(buffer[:count], []byte("COMMIT"))
 		n.atCommit = n.atCommit && !cut
+		if cut {
+			n.cuts.Add(1)
+			defer n.cuts.Done()
+		}
 		n.mutex.Unlock()
 		if silent {
 			continue
@@ -104,8 +109,10 @@ func (n *network) copy(to, from net.Conn, queries bool) {
 	}
 }
 
-// set cuts all connections where the network is down or silent.
+// set cuts all connections where the network is down or silent, but those that wait for
+// the answer to a COMMIT.
 func (n *network) set(down, silent bool) {
+	n.cuts.Wait()
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	n.down, n.silent = down, silent

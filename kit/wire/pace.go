@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -15,18 +16,22 @@ import (
 type Pace struct {
 	all         int
 	took, nanos time.Duration // of all
+	used, could time.Duration // CPU time of those that measured something, and what the processors have in their time
 	calls, late int           // of those that measured something
 	short, long []gap
 }
 
-// gap is what the caller saw a call take beyond what was reported of it; tail is
-// the part of it in which other clients may have gone on.
-type gap struct{ nanos, over, tail float64 }
+// gap is what the caller saw a call take beyond what was reported of it; excused is the
+// part of it in which other clients may have gone on, or processes waited for a processor.
+type gap struct{ nanos, over, excused float64 }
 
 const (
 	// lateSlack is by how much more than twice its time a call can be late, of which
 	// most are not. Calls that measure less than minMeasured do not count.
 	lateSlack, minCalls, minMeasured = 150 * time.Millisecond, 5, time.Millisecond
+	// usedSlack is the CPU time that calls may have used before and after they measured,
+	// beside clockSlack each.
+	usedSlack = 5 * cpuSlack
 	// shortCalls are kept, the shortest of all, and longCalls, the latest. Where
 	// one is shortShare of another or less, the two are compared.
 	shortCalls, longCalls, shortShare = 8, 32, 0.25
@@ -52,15 +57,20 @@ func (p *Pace) Add(m Measured, call Call) error {
 	}
 	if time.Duration(m.Nanos) >= minMeasured {
 		p.calls++
+		p.used += time.Duration(m.Counters.CPU)
+		p.could += time.Duration(runtime.NumCPU())*time.Duration(m.Nanos+m.usualTail(call)) + clockSlack
 		if over := call.Took - call.Waited - time.Duration(m.Nanos+m.tail(call)); over > time.Duration(m.Nanos)+lateSlack {
 			p.late++
 		}
+	}
+	if p.used > p.could+p.could/10+usedSlack {
+		return fmt.Errorf("it reports %s of CPU time in calls in which %d processors have %s: its clock is too slow, or it measures only a part", p.used, runtime.NumCPU(), p.could)
 	}
 	if p.calls >= minCalls && 2*p.late > p.calls {
 		return fmt.Errorf("%d of %d calls took over twice the time that the worker reports of them: its clock is too slow, or it measures only a part", p.late, p.calls)
 	}
 	if m.Errors+m.Misses == 0 {
-		p.note(gap{float64(m.Nanos), float64(call.Took.Nanoseconds() - m.Nanos), float64(m.usualTail(call))})
+		p.note(gap{float64(m.Nanos), float64(call.Took.Nanoseconds() - m.Nanos), float64(m.usualTail(call) + call.Waited.Nanoseconds())})
 	}
 	return p.check()
 }
@@ -93,7 +103,7 @@ func (p *Pace) check() error {
 		if compared++; g.nanos >= float64(veryLong) {
 			long++
 		}
-		lowest = min(lowest, (g.over-g.tail-most)/g.nanos)
+		lowest = min(lowest, (g.over-g.excused-most)/g.nanos)
 		highest = max(highest, (g.over-least)/g.nanos)
 	}
 	switch {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,59 @@ func TestCallsThatAreNotCompared(t *testing.T) {
 		add(5, 1e6, 0)
 		add(c.short, 4e6, c.errors)
 		add(c.long, 100e6, c.errors)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Long calls use up their turn of a processor and then wait for the next one, short ones do
+// not: what the system counted as waiting is no fault of a clock, and nothing else is excused.
+func TestPaceOfCallsThatWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		waited time.Duration
+		want   string
+	}{"all of it": {45 * time.Millisecond, ""}, "a tenth of it": {4500 * time.Microsecond, "its clock is too slow"}} {
+		var pace Pace
+		var err error
+		add := func(nanos, over, waited time.Duration) {
+			call, m := honest()
+			m.Nanos, call.Took, call.Waited = int64(nanos), nanos+over, waited
+			err = cmp.Or(err, pace.Add(m, call))
+		}
+		for range 5 {
+			add(time.Millisecond, time.Millisecond, 0)
+		}
+		for range 6 {
+			add(60*time.Millisecond, 46*time.Millisecond, c.waited)
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// CPU time tells of a clock whatever else the machine does: no processor has more of it than
+// time has passed.
+func TestPaceOfCPUTime(t *testing.T) {
+	all := int64(runtime.NumCPU())
+	for name, c := range map[string]struct {
+		nanos, cpu int64
+		calls      int
+		want       string
+	}{
+		"all processors":      {50e6, all * 50e6, 200, ""},
+		"ten times as many":   {50e6, 10 * all * 50e6, 1, "its clock is too slow"},
+		"what a call needs":   {1e6, all*1e6 + 1e6, 2000, ""},
+		"twice, a short call": {50e6, all*50e6 + 50e6, 1, ""},
+	} {
+		var pace Pace
+		var err error
+		for range c.calls {
+			call, m := honest()
+			m.Nanos, m.Counters.CPU, call.Took = c.nanos, c.cpu, time.Duration(c.nanos)
+			err = cmp.Or(err, pace.Add(m, call))
+		}
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
