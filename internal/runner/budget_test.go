@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -181,6 +182,15 @@ func TestPausesAreNotLateness(t *testing.T) {
 		})
 		if !late || err == nil || tries != want {
 			t.Errorf("paused %t: late %t, error %v after %d tries, want it late after %d", paused, late, err, tries, want)
+		}
+	}
+}
+
+// What ends a launch is no failure of the cell that was being measured.
+func TestEndsOfLaunchesAreNoFailures(t *testing.T) {
+	for _, end := range []error{errBudgetEnded, errPaused, errDelays} {
+		if got := fail("load", fmt.Errorf("step 3: %w", end)); !errors.Is(got, end) || errors.As(got, new(*failure)) {
+			t.Errorf("got %v (%[1]T), want %v as it is", got, end)
 		}
 	}
 }

@@ -31,11 +31,13 @@ type failure struct {
 
 func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
 
-// fail makes a failure of an error from the worker or the system. The run's
-// own end (Ctrl-C) is no failure of a cell and passes through.
+// fail makes a failure of an error from the worker or the system. What ends the run or the
+// launch is no failure of a cell and passes through.
 func fail(doing string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
+	for _, end := range []error{nil, context.Canceled, errBudgetEnded, errPaused, errDelays} {
+		if errors.Is(err, end) {
+			return err
+		}
 	}
 	if errors.As(err, new(*failure)) {
 		return err
