@@ -151,7 +151,6 @@ type Options struct {
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
 	Baseline  Baseline            // what the others are compared with, instead of the plan's; zero: the plan's
-	Fleet     string              // that the run is a machine's part of; empty: of none
 }
 
 // Status tells how far a run got.

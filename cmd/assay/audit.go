@@ -134,7 +134,7 @@ func (a *app) showFindings(findings []audit.Finding, id string, flags auditFlags
 
 // auditMeasuring measures what open comparisons need, and prints all verdicts.
 func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}

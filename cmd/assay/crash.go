@@ -100,7 +100,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,22 +113,16 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	results, err := a.proveAll(ctx, l, s, lab.Request{Plan: p, PlanFile: planFile(name), Drivers: flags.drivers, Only: only}, request)
+	a.pushProofs(ctx, s)
 	if err != nil {
 		return a.stoppedCrash(ctx, results, err)
 	}
 	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }, Width: a.columns()}
-	undelivered := l.Deliver(ctx, s)
 	if err := flags.write(a.stdout, r); err != nil {
 		return err
 	}
-	if err := r.Err(); err != nil {
-		if undelivered != nil {
-			fmt.Fprintln(a.stderr, "assay: note:", undelivered)
-		}
-		return err
-	}
-	return undelivered
+	return r.Err()
 }
 
 // stoppedCrash says what was kept when a crash was interrupted.

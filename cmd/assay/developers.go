@@ -169,7 +169,7 @@ func (a *app) noise(ctx context.Context, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,11 +101,15 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	if err == nil { // what was not written was not done, also where a command does not look
 		err = a.stdout.(*printable.Writer).Err()
 	}
-	if err == nil {
-		a.progress.close()
-		return statusOK
+	status = statusOK
+	if err != nil {
+		status = a.printError(ctx, err)
 	}
-	return a.printError(ctx, err)
+	a.progress.close()
+	if missing := a.unpushed(); missing != nil {
+		status = cmp.Or(status, a.printError(ctx, missing))
+	}
+	return status
 }
 
 // printError prints an error with what to do about it, and returns the status that it
@@ -178,6 +183,7 @@ type app struct {
 	environmentStore, environmentPassword string
 	cleansUp                              atomic.Bool // what was started has to be stopped, also after a signal
 	progress                              *progress   // of the lab that is in use; nil: none was yet
+	pushes                                pushes      // to the store that was named, where that is on a server
 }
 
 // newApp is the command with its outputs, which only here are made: whatever
@@ -223,9 +229,9 @@ func newRoot(a *app) *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().StringVar(&a.store, "store", "", "file, or postgres:// URL of a database, that keeps results (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
+	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results; or postgres:// URL of a database that gets them too, and that is read (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
 	root.AddCommand(
-		a.runCommand(), a.agentCommand(), a.fleetCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
+		a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
 		a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),

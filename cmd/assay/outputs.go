@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"assay/internal/analysis/wording"
-	"assay/internal/store"
 	"assay/internal/sys/file"
 	"assay/internal/sys/format"
 )
@@ -143,8 +142,8 @@ func (a *app) checkFile(path string) error {
 	if path == "-" {
 		return usage(errors.New("-o -: - names no file"), "-o FILE writes a file, and -o ./- one of that name")
 	}
-	location, err := a.storeLocation()
-	if err != nil || store.IsURL(location) {
+	location, err := a.localLocation()
+	if err != nil {
 		return nil // whoever needs a store says why there is none
 	}
 	return checkOverwrite(path, file.OfDatabase(location)...)

@@ -49,21 +49,6 @@ func TestResumeOfATakenRun(t *testing.T) {
 	}
 }
 
-// A run that is finished is not to be resumed, also where a signal ended the waiting for
-// its store.
-func TestUndeliveredRunIsFinished(t *testing.T) {
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
-	var a app
-	for want, ctx := range map[int]context.Context{statusFailed: t.Context(), statusInterrupted: interrupted} {
-		exit := asExit(ctx, a.unfinished(ctx, a.commandLine("run", "quick", "--resume"), lab.Result{ID: "20261120-153000-0001"}, &store.UndeliveredError{}))
-		hints := strings.Join(exit.hints, " ")
-		if exit.status != want || !strings.Contains(hints, "the run is finished") || strings.Contains(hints, "--resume") {
-			t.Errorf("got status %d, %q; want %d and the run to be finished", exit.status, hints, want)
-		}
-	}
-}
-
 // Who interrupts an audit learns what is kept and how to see it, also while it estimates.
 func TestInterruptedAudit(t *testing.T) {
 	interrupted, cancel := context.WithCancel(t.Context())

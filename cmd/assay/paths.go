@@ -36,7 +36,7 @@ const storeVariable = "ASSAY_STORE"
 const passwordVariable = "PGPASSWORD"
 
 // storeLocation is the store that the flags or the environment name, or else the
-// default.
+// default: commands that read use it.
 func (a *app) storeLocation() (string, error) {
 	if named := cmp.Or(a.store, a.environmentStore); named != "" {
 		return store.WithPassword(named, a.environmentPassword), nil
@@ -44,9 +44,27 @@ func (a *app) storeLocation() (string, error) {
 	return store.Default()
 }
 
+// localLocation is the file of what is measured here: the store that was named, or the
+// default where that is on a server.
+func (a *app) localLocation() (string, error) {
+	location, err := a.storeLocation()
+	if err == nil && store.IsURL(location) {
+		return store.Default()
+	}
+	return location, err
+}
+
 // storeToShow is the store as a command line that is printed names it: without a
-// password, and not where the environment names it.
+// password, and not where the environment names it. What could not be pushed to a server
+// is in a file.
 func (a *app) storeToShow() string {
+	if a.pushes.failure != nil {
+		return a.pushes.file
+	}
+	return a.namedStore()
+}
+
+func (a *app) namedStore() string {
 	shown, err := store.Shown(a.store)
 	if err != nil {
 		return "" // nothing was read from such a location
@@ -54,13 +72,9 @@ func (a *app) storeToShow() string {
 	return shown
 }
 
-// filesDir is the folder for files that belong to results, such as what faults broke: beside the
-// store, or where the store would be if it were not on a server.
+// filesDir is the folder for files that belong to results, such as what faults broke.
 func (a *app) filesDir() (string, error) {
-	location, err := a.storeLocation()
-	if err == nil && store.IsURL(location) {
-		location, err = store.Default()
-	}
+	location, err := a.localLocation()
 	return filepath.Dir(location), err
 }
 
@@ -71,17 +85,7 @@ func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 		return nil, err
 	}
 	s, err := store.Open(ctx, location)
-	if err != nil {
-		return nil, wrongLocation(err)
-	}
-	a.printNotes(s)
-	return s, nil
-}
-
-func (a *app) printNotes(s *store.Store) {
-	for _, note := range s.Notes() {
-		fmt.Fprintln(a.stderr, "assay: note:", note)
-	}
+	return s, wrongLocation(err)
 }
 
 // readStore opens the store that the flags name to read it. Where there is
@@ -95,11 +99,7 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, usage(err, "assay run quick makes one; --store FILE or URL names another")
 	}
-	if err != nil {
-		return nil, wrongLocation(err)
-	}
-	a.printNotes(s)
-	return s, nil
+	return s, wrongLocation(err)
 }
 
 // wrongLocation makes wrong usage of a location that no store can have, or where something
@@ -136,7 +136,7 @@ func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab.Lab{Cache: cache, Source: source, Version: version, HostLock: hostLock, Wire: a.wireTrace(), Watcher: a.progress}, nil
+	return &lab.Lab{Cache: cache, Source: source, Version: version, HostLock: hostLock, Wire: a.wireTrace(), Watcher: a.progress, Ended: a.push}, nil
 }
 
 // commandLine is an assay command on the same store.

@@ -32,8 +32,6 @@ type runFlags struct {
 	quiet     bool
 	full      bool
 	capacity  string
-	fleet     bool
-	machines  int
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -45,12 +43,6 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
-			}
-			if err := checkMachines(cmd, flags); err != nil {
-				return err
-			}
-			if flags.fleet {
-				return a.runFleet(cmd.Context(), planArgument(args), flags)
 			}
 			return a.run(cmd.Context(), planArgument(args), flags)
 		},
@@ -64,28 +56,8 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
-	f.BoolVar(&flags.fleet, "fleet", false, "measure on every machine that runs assay agent with this store, which must be on a server")
-	f.IntVar(&flags.machines, "machines", 0, "with --fleet, how many machines measure (default all that have an agent now)")
 	return cmd
 }
-
-// checkMachines refuses numbers of machines that nothing can be measured on.
-func checkMachines(cmd *cobra.Command, flags runFlags) error {
-	switch {
-	case !cmd.Flags().Changed("machines"):
-		return nil
-	case !flags.fleet:
-		return usage(errors.New("--machines is for a fleet: give --fleet too"))
-	case flags.machines < 1:
-		return usage(fmt.Errorf("--machines %d: a fleet has at least one machine", flags.machines))
-	case flags.machines > maxMachines:
-		return usage(fmt.Errorf("--machines %d: a fleet has at most %d machines", flags.machines, maxMachines))
-	}
-	return nil
-}
-
-// maxMachines is beyond any fleet: the store gets a row for each machine at once.
-const maxMachines = 1000
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
 
@@ -127,7 +99,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 		return err
 	}
 	request.LeaveOut = true
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,10 +127,7 @@ func (a *app) measure(ctx context.Context, s *store.Store, resume string, reques
 
 // unfinished says what was kept when a run was stopped.
 func (a *app) unfinished(ctx context.Context, resume string, result lab.Result, err error) error {
-	switch {
-	case errors.As(err, new(*store.UndeliveredError)):
-		return stopped(ctx, err, resume, "the run is finished; show it then with: "+a.commandLine("report", result.ID))
-	case result.ID != "":
+	if result.ID != "" {
 		return stopped(ctx, err, resume, resumable(resume))
 	}
 	return stopped(ctx, err, resume, notBegun)
@@ -239,7 +208,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 		return err
 	}
 	a.summarize(result)
-	fmt.Fprintf(a.stderr, "results: %s; again: %s --format %s\n", s.Name(),
+	fmt.Fprintf(a.stderr, "results: %s; again: %s --format %s\n", strings.Join(append([]string{s.Name()}, a.pushes.done...), ", "),
 		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
 		err = r.WriteText(a.stdout, a.columns())

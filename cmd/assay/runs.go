@@ -23,7 +23,7 @@ import (
 func (a *app) runsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "List the runs in the store, newest first; export and import move a run to another store",
+		Short: "List the runs in the store, newest first; export, import and push bring them to another store",
 		Args:  noSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.readStore(cmd.Context())
@@ -38,7 +38,7 @@ func (a *app) runsCommand() *cobra.Command {
 			return a.listRuns(runs)
 		},
 	}
-	cmd.AddCommand(a.exportCommand(), a.importCommand())
+	cmd.AddCommand(a.exportCommand(), a.importCommand(), a.pushCommand())
 	return cmd
 }
 

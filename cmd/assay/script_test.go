@@ -103,7 +103,6 @@ func scripts(folder string) testscript.Params {
 			"outcomes": outcomes,
 			"reason":   reason,
 			"agree":    agree,
-			"fleetid":  fleetID,
 			"runid":    runID,
 			"trials":   trials,
 			"lines":    lines,
@@ -115,7 +114,6 @@ func scripts(folder string) testscript.Params {
 			"tidy":     tidy,
 			"tmpfs":    tmpfs,
 			"postgres": startPostgres,
-			"said":     said,
 			"workflow": workflow,
 		},
 	}
@@ -201,9 +199,6 @@ func condition(name string) (bool, error) {
 	case "server":
 		_, err := cluster.Find(context.Background())
 		return err == nil, nil
-	case "fleet": // a server, and a machine that has an ID
-		_, err := cluster.Find(context.Background())
-		return err == nil && assay.Identity(host.Facts(os.TempDir())) != "", nil
 	case "proc":
 		_, err := os.Stat("/proc/self/environ")
 		return err == nil, nil

@@ -145,7 +145,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		return err
 	}
 	request.Step, l.Watcher = a.progress.Step, tuneWatcher{a.progress}
-	s, err := a.openStore(ctx)
+	s, err := a.localStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,12 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"assay"
 	"assay/internal/runner"
-	"assay/internal/store"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 )
@@ -31,14 +29,6 @@ func (r *run) mainBudget() time.Duration {
 func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if !r.plan.Factors {
 		return nil
-	}
-	err := r.whenUnlocked(ctx, r.store.Deliver)
-	if errors.As(err, new(*store.UndeliveredError)) {
-		r.lab.Watcher.Note("The store cannot be reached: skipping the ablation.")
-		return nil
-	}
-	if err != nil {
-		return err
 	}
 	result, err := Analyze(ctx, r.store, r.now.ID)
 	if err != nil {

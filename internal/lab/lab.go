@@ -32,6 +32,14 @@ type Lab struct {
 	HostLock  string    // file by which those that measure on this machine take turns; empty: those of a cache folder do
 	Wire      io.Writer // gets a copy of the talk with the workers; nil: nobody
 	Watcher   Watcher
+	// Ended is told of each run that has ended, finished or interrupted; nil: nobody is.
+	Ended func(ctx context.Context, s *store.Store, run string)
+}
+
+func (l *Lab) ended(ctx context.Context, s *store.Store, run string) {
+	if l.Ended != nil {
+		l.Ended(ctx, s, run)
+	}
 }
 
 // Watcher follows a run. Lab calls its methods between measurements only, and

@@ -60,7 +60,14 @@ func (r *run) interrupt(ctx context.Context) {
 	}
 	r.now.Status = assay.Interrupted
 	_ = r.store.Update(ctx, r.now) // where that fails, the store knows it by the end of this process
+	ctx, cancel := context.WithTimeout(ctx, interruptedPatience)
+	defer cancel()
+	r.lab.ended(ctx, r.store, r.now.ID)
 }
+
+// interruptedPatience is how long what follows an interrupted run may take: whoever
+// interrupted it waits.
+const interruptedPatience = 5 * time.Second
 
 // choose selects the cells of the plan, new or of the run to resume.
 func (r *run) choose(ctx context.Context, request Request) error {
@@ -135,7 +142,8 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 		return err
 	}
 	r.now = now
-	return r.whenUnlocked(ctx, r.store.Deliver)
+	r.lab.ended(ctx, r.store, now.ID)
+	return nil
 }
 
 // config is what the run measures, as long as it takes.
@@ -154,17 +162,14 @@ func (r *run) keep(ctx context.Context, t assay.Trial) error {
 }
 
 func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
-	return r.lab.whenUnlocked(ctx, r.store, write)
+	return r.lab.whenUnlocked(ctx, write)
 }
 
 // whenUnlocked writes to a store. It waits as long as another program keeps the
 // store locked, so that no measurement is lost.
-func (l *Lab) whenUnlocked(ctx context.Context, s *store.Store, write func(context.Context) error) error {
+func (l *Lab) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
 	for {
 		err := write(context.WithoutCancel(ctx))
-		for _, note := range s.Notes() {
-			l.Watcher.Note(note)
-		}
 		if !store.IsLocked(err) || ctx.Err() != nil {
 			return err
 		}
@@ -175,13 +180,7 @@ func (l *Lab) whenUnlocked(ctx context.Context, s *store.Store, write func(conte
 // KeepProof puts a proof of a plan with this text into a store, also when the command
 // is being interrupted.
 func (l *Lab) KeepProof(ctx context.Context, s *store.Store, planText string, p assay.Proof) error {
-	return l.whenUnlocked(ctx, s, func(ctx context.Context) error { return s.KeepProof(ctx, planText, p) })
-}
-
-// Deliver writes what waits for a store. Where its server cannot be reached, the error
-// is a store.UndeliveredError.
-func (l *Lab) Deliver(ctx context.Context, s *store.Store) error {
-	return l.whenUnlocked(ctx, s, s.Deliver)
+	return l.whenUnlocked(ctx, func(ctx context.Context) error { return s.KeepProof(ctx, planText, p) })
 }
 
 // launch has a runner do launches and adds up what they took.

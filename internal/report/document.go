@@ -252,15 +252,10 @@ func (r *Report) addRepeat(d *doc.Document) {
 	d.Add(doc.Heading, "How to repeat")
 	command := repeat(r.Run, r.Store)
 	d.AddLiteral(command)
-	switch fleet := r.Run.Options.Fleet; {
+	switch {
 	case r.Run.Status == assay.Finished:
 	case r.Run.Imported:
 		d.Add(doc.Paragraph, "Only the machine that this run was started on can resume it.")
-	case fleet != "":
-		d.Add(doc.Paragraph, "To resume this run, start an agent on its machine (%s):", r.Run.NamedMachine())
-		d.AddLiteral(r.command("agent"))
-		d.Add(doc.Paragraph, "No agent resumes it if its machine gave up, or if the fleet was withdrawn. To see that:")
-		d.AddLiteral(r.command("fleet", fleet))
 	default:
 		d.Add(doc.Paragraph, "To resume this run:")
 		d.AddLiteral(r.command("run", planOf(r.Run), "--resume"))
@@ -271,9 +266,6 @@ func (r *Report) addRepeat(d *doc.Document) {
 func repeat(run assay.Run, store string) string {
 	o := run.Options
 	words := []string{"run", planOf(run)}
-	if o.Fleet != "" { // its machines make the launches of the plan
-		words, o.Budget, o.Exact = append(words, "--fleet"), 0, false
-	}
 	if o.Capacity != "" {
 		words = append(words, "--find-capacity", o.Capacity)
 	}

@@ -135,27 +135,18 @@ func TestRepeat(t *testing.T) {
 	if got := repeat(run, ""); got != want {
 		t.Errorf("got %s", got)
 	}
-	run = assay.Run{Plan: "quick", Options: assay.Options{Fleet: "f1", Drivers: []string{"mattn"}, Budget: time.Hour, Precision: 0.02}}
-	if got, want := repeat(run, "postgres://results/assay"), "assay run quick --fleet --drivers mattn --store postgres://results/assay"; got != want {
-		t.Errorf("of a fleet: got %s, want %s", got, want)
-	}
 }
 
-// A run that has not ended says how it goes on: that of a fleet only by an agent.
+// A run that has not ended says how it goes on.
 func TestHowToResume(t *testing.T) {
-	host := map[string]string{"machine": "3f0a77", "cpu": "AMD EPYC"}
 	for _, test := range []struct {
 		name      string
 		run       assay.Run
 		want, not string
 	}{
-		{"alone", assay.Run{Plan: "quick", Status: assay.Interrupted}, "assay run quick --resume", "assay agent"},
-		{"fleet", assay.Run{Plan: "quick", Status: assay.Interrupted, Host: host, Options: assay.Options{Fleet: "f1"}},
-			`start an agent on its machine (AMD EPYC \#3f0a):` + "\n\n    assay agent\n", "--resume"},
-		{"fleet that may be withdrawn", assay.Run{Plan: "quick", Status: assay.Running, Host: host, Options: assay.Options{Fleet: "f1"}},
-			"assay fleet f1\n", "--resume"},
+		{"interrupted", assay.Run{Plan: "quick", Status: assay.Interrupted}, "assay run quick --resume", "Only the machine"},
 		{"imported", assay.Run{Plan: "quick", Status: assay.Interrupted, Imported: true}, "Only the machine that this run was started on can resume it.", "--resume"},
-		{"finished", assay.Run{Plan: "quick", Status: assay.Finished, Options: assay.Options{Fleet: "f1"}}, "assay run quick --fleet\n", "assay agent"},
+		{"finished", assay.Run{Plan: "quick", Status: assay.Finished}, "assay run quick\n", "--resume"},
 	} {
 		var out strings.Builder
 		if err := mustReport(t, test.run, nil).Write(&out, "markdown"); err != nil {

@@ -415,7 +415,6 @@ func (r *Report) decide(a analysis.Answer) string {
 	if len(operations) > 0 && len(operations) < len(all) {
 		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
 	}
-	run.Options.Fleet = "" // each machine decides by itself
 	needed, double := (a.Needs+a.Needs/5).Truncate(10*time.Second)+10*time.Second, (2 * run.Options.Budget).Round(time.Second)
 	switch {
 	case a.Needs == 0:

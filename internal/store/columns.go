@@ -121,7 +121,6 @@ type options struct {
 	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`
 	Baseline  assay.Baseline      `json:"reference,omitzero"`
-	Fleet     string              `json:"fleet,omitempty"`
 }
 
 type warning struct {

@@ -29,6 +29,9 @@ const (
 // resumes or changes such a run.
 const importedOwner = "imported"
 
+// errNoTrials says that nothing of a run was measured.
+var errNoTrials = errors.New("no trials")
+
 // errNoExport says that a file is something else.
 var errNoExport = errors.New("it is not a file that assay runs export wrote")
 
@@ -48,11 +51,17 @@ func (e *ImportError) Unwrap() error { return e.err }
 //
 // The digest finds damage. It does not tell who wrote the file.
 func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) (run assay.Run, added bool, err error) {
-	if err := CheckImport(ctx, from, maxUnpacked); err != nil {
+	return s.add(ctx, from, maxUnpacked, importedOwner)
+}
+
+// add adds a run from a file, for an owner.
+func (s *Store) add(ctx context.Context, from io.ReadSeeker, maxUnpacked int64, owner string) (run assay.Run, added bool, err error) {
+	digest, err := checkFile(ctx, from, maxUnpacked)
+	if err != nil {
 		return run, false, err
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		run, added, err = s.importRun(ctx, tx, from, maxUnpacked)
+		run, added, err = s.addRun(ctx, tx, from, maxUnpacked, owner, digest)
 		return err
 	})
 	switch {
@@ -67,31 +76,38 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int6
 // CheckImport reads all of a file that Import is to add, and returns to its beginning. It
 // needs no store. Its errors are those of Import.
 func CheckImport(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) error {
-	source := &source{from: from}
-	err := checkLines(ctx, source, maxUnpacked)
-	switch failed := errors.Join(ctx.Err(), source.err); {
-	case failed != nil:
-		return failed
-	case err != nil:
-		return &ImportError{err}
-	}
-	_, err = from.Seek(0, io.SeekStart)
+	_, err := checkFile(ctx, from, maxUnpacked)
 	return err
 }
 
-func checkLines(ctx context.Context, from io.Reader, maxUnpacked int64) error {
+// checkFile is CheckImport, and returns the digest of the run with its trials.
+func checkFile(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) ([]byte, error) {
+	source := &source{from: from}
+	digest, err := checkLines(ctx, source, maxUnpacked)
+	switch failed := errors.Join(ctx.Err(), source.err); {
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		return nil, &ImportError{err}
+	}
+	_, err = from.Seek(0, io.SeekStart)
+	return digest, err
+}
+
+func checkLines(ctx context.Context, from io.Reader, maxUnpacked int64) ([]byte, error) {
 	r, err := newLineReader(from, maxUnpacked)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	run, err := r.readRun()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := r.readTrials(run, func(assay.Trial) error { return ctx.Err() }); err != nil {
-		return err
+	digest, err := r.readTrials(run, func(assay.Trial) error { return ctx.Err() })
+	if err != nil {
+		return nil, err
 	}
-	return r.readProofs(func(datedProof) error { return ctx.Err() })
+	return digest, r.readProofs(func(datedProof) error { return ctx.Err() })
 }
 
 // source keeps the error of reading a file, which is not what the file says.
@@ -108,7 +124,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpacked int64) (run assay.Run, added bool, err error) {
+// addRun adds the run of a file with this digest, and its proofs.
+func (s *Store) addRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpacked int64, owner string, digest []byte) (run assay.Run, added bool, err error) {
 	r, err := newLineReader(from, maxUnpacked)
 	if err != nil {
 		return run, false, err
@@ -123,27 +140,44 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUn
 	if err != nil {
 		return run, false, err
 	}
-	keep := func(trial assay.Trial) error {
-		err := insertTrial(ctx, tx, run.ID, placeOf(trial), trial)
-		if errors.Is(err, errTrialTwice) {
-			return &ImportError{err}
+	keep := func(assay.Trial) error { return nil }
+	if added = !bytes.Equal(digest, there); added {
+		if there != nil {
+			if err := makeWay(ctx, tx, run.ID, owner); err != nil {
+				return run, false, err
+			}
 		}
-		return err
+		if err := s.insertRun(ctx, tx, &run, owner); err != nil {
+			return run, false, err
+		}
+		keep = func(trial assay.Trial) error {
+			err := insertTrial(ctx, tx, run.ID, trial)
+			if errors.Is(err, errTrialTwice) {
+				return &ImportError{err}
+			}
+			return err
+		}
 	}
-	if there != nil {
-		keep = func(assay.Trial) error { return nil }
-	} else if err := s.insertRun(ctx, tx, &run, importedOwner); err != nil {
+	if _, err := r.readTrials(run, keep); err != nil {
 		return run, false, err
-	}
-	digest, err := r.readTrials(run, keep)
-	if err != nil {
-		return run, false, err
-	}
-	if there != nil && !bytes.Equal(digest, there) {
-		return run, false, &ImportError{fmt.Errorf("the store has run %s already, with other trials or in another state: import the file into another store (--store FILE)", run.ID)}
 	}
 	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, PlanDigest(run.PlanText), p, inOrder) })
-	return run, there == nil, err
+	return run, added, err
+}
+
+// makeWay removes a run that was pushed before it was finished, for what it is now. Any
+// other one stays, and that is an error.
+func makeWay(ctx context.Context, tx *sql.Tx, id, owner string) error {
+	if owner == pushedOwner {
+		result, err := tx.ExecContext(ctx, "DELETE FROM run WHERE id = ? AND owner = ? AND status <> ?", id, owner, assay.Finished)
+		if err != nil {
+			return err
+		}
+		if removed, err := result.RowsAffected(); err != nil || removed > 0 {
+			return err
+		}
+	}
+	return &ImportError{fmt.Errorf("the store has run %s already, with other trials or in another state; another store (--store) can take it", id)}
 }
 
 // digestOf is the digest of a run and its trials; nil where the store does not have
@@ -289,7 +323,7 @@ func (r *lineReader) readTrials(run assay.Run, keep func(assay.Trial) error) ([]
 		case err != nil:
 			return nil, err
 		case line.End == endOfTrials && n == 0:
-			return nil, fmt.Errorf("run %s has no trials: there is nothing to import", run.ID)
+			return nil, fmt.Errorf("run %s has %w: there is nothing to import", run.ID, errNoTrials)
 		case line.End == endOfTrials:
 			return w.digest.Sum(nil), nil
 		}

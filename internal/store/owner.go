@@ -46,12 +46,6 @@ func alive(text string) bool {
 	return started == "" || started == words[2] // where the system does not tell, it may be that process
 }
 
-// ofOther reports whether an owner is another process than this one.
-func ofOther(text string) bool {
-	words := strings.Split(text, " ")
-	return len(words) == 4 && words[1] != strconv.Itoa(os.Getpid())
-}
-
 // bootID tells this machine since it was started from all others.
 func bootID() string {
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
@@ -80,9 +74,9 @@ func startOf(pid int) string {
 // with ErrTaken while the process that owns it runs; what a former owner
 // appends from now on is refused.
 func (s *Store) Claim(ctx context.Context, runID string) error {
-	err := s.writeOwn(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
 		var before string
-		err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?"+s.engine.forUpdate(), runID).Scan(&before)
+		err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?", runID).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -92,15 +86,8 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		if before == importedOwner {
 			return fmt.Errorf("%w: it was imported, and can only be resumed where it was started", ErrTaken)
 		}
-		if shared, err := ofFleet(ctx, tx, runID); err != nil || shared {
-			return errors.Join(err, fmt.Errorf("%w: it belongs to a fleet, whose agents resume it", ErrTaken))
-		}
-		lives, err := s.engine.alive(ctx, tx, before)
-		if err != nil {
-			return err
-		}
-		if before != s.owner && lives {
-			return fmt.Errorf("%w: %s measures it", ErrTaken, describeOwner(before))
+		if before != s.owner && alive(before) {
+			return fmt.Errorf("%w: process %s measures it", ErrTaken, strings.Fields(before)[1])
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE run SET owner = ? WHERE id = ?", s.owner, runID)
 		return err
@@ -108,30 +95,15 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 	return s.explain(fmt.Sprintf("claiming run %q in", runID), err)
 }
 
-// ofFleet reports whether a run is a machine's part of a fleet.
-func ofFleet(ctx context.Context, tx *sql.Tx, runID string) (is bool, err error) {
-	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM fleet_machine WHERE run_id = ?)", runID).Scan(&is)
-	return is, err
-}
-
-// describeOwner names the process of an owner that lives.
-func describeOwner(text string) string {
-	words := strings.Fields(text)
-	if len(words) > 1 && words[0] == bootID() {
-		return "process " + words[1]
-	}
-	return "a process of another machine"
-}
-
 // checkOwner refuses who is not the run's owner: ErrTaken, or ErrNotFound
 // where there is no such run.
-func (s *Store) checkOwner(ctx context.Context, tx *sql.Tx, runID, owner string) error {
+func (s *Store) checkOwner(ctx context.Context, tx *sql.Tx, runID string) error {
 	var now string
-	err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?"+s.engine.forUpdate(), runID).Scan(&now)
+	err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?", runID).Scan(&now)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
-	case err == nil && now != owner:
+	case err == nil && now != s.owner:
 		return ErrTaken
 	}
 	return err

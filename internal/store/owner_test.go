@@ -4,10 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"assay"
 )
@@ -42,22 +40,6 @@ func wantStatus(t *testing.T, s *Store, want assay.Status) {
 	if one.Status != want || all[0].Status != want {
 		t.Errorf("got the run as %s, in the list as %s, want %s", one.Status, all[0].Status, want)
 	}
-}
-
-// The connection of an owner on a server is gone, as after a restart of the server:
-// its process, here the parent, still measures the run.
-func TestOwnerWithoutConnectionLives(t *testing.T) {
-	at := database(t, admin, true)
-	first, second := open(t, at), open(t, at)
-	pid := os.Getppid()
-	first.owner = owner{boot: bootID(), pid: pid, started: startOf(pid), opening: "X"}.String()
-	must(t, first.Begin(t.Context(), start("run", "quick", 0)))
-	must(t, first.Close())
-	for free := false; !free; time.Sleep(time.Millisecond) { // until the server knows that the connection is gone
-		must(t, second.db.QueryRowContext(t.Context(), "SELECT pg_try_advisory_xact_lock($1)", lockKey(first.owner)).Scan(&free))
-	}
-	expect(t, second.Claim(t.Context(), "run"), ErrTaken, "process "+strconv.Itoa(pid))
-	wantStatus(t, second, assay.Running)
 }
 
 func TestAlive(t *testing.T) {
@@ -151,7 +133,7 @@ func TestOpenToReadEarlier(t *testing.T) {
 	must(t, s.Close())
 	execute(t, path, `DROP INDEX trial_by_place; ALTER TABLE trial DROP COLUMN place; ALTER TABLE trial DROP COLUMN checked; ALTER TABLE trial DROP COLUMN begin_mode; DROP INDEX run_by_sequence;
 		ALTER TABLE run DROP COLUMN sequence; ALTER TABLE run DROP COLUMN owner; ALTER TABLE run DROP COLUMN spent; CREATE INDEX run_by_start ON run (started);
-		DROP TABLE proof; DROP TABLE fleet_machine; DROP TABLE fleet_agent; DROP TABLE fleet; DELETE FROM goose_db_version WHERE version_id >= 3`)
+		DROP TABLE proof; DELETE FROM goose_db_version WHERE version_id >= 3`)
 	reader, err := OpenToRead(t.Context(), path)
 	must(t, err)
 	defer reader.Close()

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lib/pq"
@@ -39,12 +38,7 @@ const (
 var silence = 20 * time.Second
 
 // server is a store in a database of a PostgreSQL server.
-type server struct {
-	db *sql.DB
-
-	mutex   sync.Mutex
-	session *sql.Conn // holds the lock that says that the owner lives
-}
+type server struct{}
 
 // openServer opens the store at a URL, and makes its tables or brings them up to
 // date.
@@ -57,7 +51,6 @@ func openServer(ctx context.Context, location string) (*Store, error) {
 		return nil, s.notOpened(errors.Join(err, s.db.Close()))
 	}
 	s.owner = newOwner().String()
-	s.deliverLeft(ctx)
 	return s, nil
 }
 
@@ -77,7 +70,6 @@ func openServerToRead(ctx context.Context, location string) (*Store, error) {
 	if err != nil {
 		return nil, s.notOpened(errors.Join(err, s.db.Close()))
 	}
-	s.deliverLeft(ctx)
 	return s, nil
 }
 
@@ -109,7 +101,7 @@ func connect(location string) (*Store, error) {
 	db := sql.OpenDB(connector{made})
 	db.SetMaxOpenConns(serverConnections)
 	db.SetMaxIdleConns(serverConnections)
-	return &Store{db: db, engine: &server{db: db}, name: at.name, target: at.target}, nil
+	return &Store{db: db, engine: server{}, name: at.name}, nil
 }
 
 // migrateServer makes or updates the tables, while others who want to wait.
@@ -167,64 +159,17 @@ func lockKey(name string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8]))
 }
 
-func (s *server) snapshot() *sql.TxOptions {
+func (server) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}
 }
 
-func (s *server) forUpdate() string { return " FOR UPDATE" }
-
-func (s *server) lockRuns(ctx context.Context, tx *sql.Tx) error {
+func (server) lockRuns(ctx context.Context, tx *sql.Tx) error {
 	return lock(ctx, tx, "SELECT pg_try_advisory_xact_lock($1)", lockKey("runs"))
 }
 
-// announce holds a lock in a connection that stays open. It is a shared one: where
-// the connection was lost, the server may hold it for a while.
-func (s *server) announce(ctx context.Context, owner string) error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.session != nil {
-		if s.session.PingContext(ctx) == nil {
-			return nil
-		}
-		_ = s.session.Close() // it is lost
-		s.session = nil
-	}
-	session, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := session.ExecContext(ctx, "SELECT pg_advisory_lock_shared($1)", lockKey(owner)); err != nil {
-		_ = session.Close() // the cause is told
-		return err
-	}
-	s.session = session
-	return nil
-}
-
-// alive looks for the lock without taking it, so that nobody else finds it taken.
-func (s *server) alive(ctx context.Context, tx *sql.Tx, owner string) (bool, error) {
-	var announced bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-		AND classid::bigint = ($1::bigint >> 32) & 4294967295 AND objid::bigint = $1::bigint & 4294967295)`, lockKey(owner)).Scan(&announced)
-	return announced || ofOther(owner) && alive(owner), err // one of this machine lives whatever became of its connection
-}
-
-func (s *server) close() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.session == nil {
-		return nil
-	}
-	_ = s.session.Raw(func(any) error { return driver.ErrBadConn }) // the lock goes with the connection
-	s.session = nil
-	return nil
-}
-
-func (s *server) isLost(err error) bool {
-	if err == nil {
-		return false
-	}
+// IsUnreachable reports whether an error says that the server of a store cannot be
+// reached now.
+func IsUnreachable(err error) bool {
 	if errors.As(err, new(net.Error)) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -248,11 +193,11 @@ var adviceOnServers = map[pqerror.Code]string{
 	pqerror.DiskFull:                          "the server's disk is full: make room",
 }
 
-func (s *server) advice(err error) string {
+func (server) advice(err error) string {
 	switch {
 	case errors.Is(err, pq.ErrSSLNotSupported):
 		return "the server does not speak TLS: where its network is trusted, add ?sslmode=disable to the URL"
-	case s.isLost(err):
+	case IsUnreachable(err):
 		return "the server cannot be reached: check that it runs, and the host and port of the URL"
 	}
 	return adviceOnServers[errorCode(err)]

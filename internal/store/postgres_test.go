@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
 	"pgregory.net/rapid"
@@ -25,13 +24,11 @@ var onServer = []struct {
 	name string
 	test func(*testing.T)
 }{
-	{"RunLifeCycle", TestRunLifeCycle}, {"RunErrors", TestRunErrors}, {"RunByID", TestRunByID}, {"Unfinished", TestUnfinished},
-	{"TrialRoundTrip", TestTrialRoundTrip}, {"RunRoundTrip", TestRunRoundTrip}, {"NilAndEmpty", TestNilAndEmpty},
-	{"TimesAreUTC", TestTimesAreUTC}, {"TrialsWhileWriting", TestTrialsWhileWriting}, {"TrialsInPages", TestTrialsInPages},
-	{"GroupsOfTheAblation", TestGroupsOfTheAblation}, {"TrialOnce", TestTrialOnce}, {"NewestIsBegunLast", TestNewestIsBegunLast},
-	{"AppendIsAtomic", TestAppendIsAtomic}, {"Proofs", TestProofs}, {"CheckProofs", TestCheckProofs}, {"ExportImport", TestExportImport}, {"ImportTwice", TestImportTwice},
-	{"ImportedRunIsNobodys", TestImportedRunIsNobodys}, {"ImportMergesProofs", TestImportMergesProofs}, {"ImportRefuses", TestImportRefuses},
-	{"ExportRoundTrip", TestExportRoundTrip},
+	{"RunByID", TestRunByID}, {"TrialRoundTrip", TestTrialRoundTrip}, {"RunRoundTrip", TestRunRoundTrip}, {"NilAndEmpty", TestNilAndEmpty},
+	{"TimesAreUTC", TestTimesAreUTC}, {"TrialsInPages", TestTrialsInPages}, {"GroupsOfTheAblation", TestGroupsOfTheAblation},
+	{"AppendIsAtomic", TestAppendIsAtomic}, {"Proofs", TestProofs}, {"ExportImport", TestExportImport}, {"ImportTwice", TestImportTwice},
+	{"ImportMergesProofs", TestImportMergesProofs}, {"ImportRefuses", TestImportRefuses}, {"ExportRoundTrip", TestExportRoundTrip},
+	{"Push", TestPush}, {"PushOfAResumedRun", TestPushOfAResumedRun}, {"PushProofs", TestPushProofs},
 }
 
 // private is the server of this package's tests.
@@ -240,7 +237,7 @@ func TestServerVersions(t *testing.T) {
 	asAdmin(t, connect+"CREATE TABLE run (id int); CREATE TABLE goose_db_version (id int, version_id bigint, is_applied boolean); INSERT INTO goose_db_version VALUES (1, 99, true)")
 	s := open(t, at)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
-	asAdmin(t, connect+"ALTER TABLE assay.run DROP COLUMN spent; ALTER TABLE assay.trial DROP COLUMN begin_mode; DROP TABLE assay.fleet_machine, assay.fleet_agent, assay.fleet; DELETE FROM assay.goose_db_version WHERE version_id >= 6")
+	asAdmin(t, connect+"ALTER TABLE assay.run DROP COLUMN spent; ALTER TABLE assay.trial DROP COLUMN begin_mode; DELETE FROM assay.goose_db_version WHERE version_id >= 6")
 	reader, err := OpenToRead(t.Context(), at)
 	must(t, err)
 	defer reader.Close()
@@ -257,29 +254,6 @@ func TestServerVersions(t *testing.T) {
 // Many open an empty database at once: one makes the tables, all can write.
 func TestServerOpenTogether(t *testing.T) {
 	openTogether(t, database(t, admin, false), 4)
-}
-
-// A run has one owner, whatever machine it is on: it owns the run while its
-// connection stands.
-func TestServerClaim(t *testing.T) {
-	at := database(t, admin, true)
-	first, second := open(t, at), open(t, at)
-	must(t, first.Begin(t.Context(), start("run", "quick", 0)))
-	expect(t, second.Claim(t.Context(), "run"), ErrTaken, "process "+fmt.Sprint(os.Getpid())+" measures it")
-	expect(t, second.Append(t.Context(), "run", assay.Trial{Launch: 1}), ErrTaken, "another assay")
-	must(t, first.Claim(t.Context(), "run")) // it has it already
-	must(t, first.Close())
-	for { // the server learns of it a moment later
-		err := second.Claim(t.Context(), "run")
-		if err == nil {
-			break
-		}
-		expect(t, err, ErrTaken, "")
-		if t.Failed() {
-			t.FailNow()
-		}
-	}
-	must(t, second.Append(t.Context(), "run", assay.Trial{Launch: 1}))
 }
 
 // Runs move between both kinds of stores.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,7 +21,7 @@ func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 	if !assay.ValidRunID(run.ID) {
 		return s.explain("beginning a run in", invalidID(run.ID))
 	}
-	err := s.writeOwn(ctx, func(tx *sql.Tx) error { return s.insertRun(ctx, tx, &run, s.owner) })
+	err := s.write(ctx, func(tx *sql.Tx) error { return s.insertRun(ctx, tx, &run, s.owner) })
 	return s.explain(fmt.Sprintf("beginning run %q in", run.ID), err)
 }
 
@@ -50,7 +49,12 @@ func (s *Store) insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner
 // targets, reference, least time and files. An unknown ID gives ErrNotFound, and
 // a run of another owner ErrTaken.
 func (s *Store) Update(ctx context.Context, run assay.Run) error {
-	err := s.keep(ctx, entry{run: run.ID, owner: s.owner, update: &run})
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.checkOwner(ctx, tx, run.ID); err != nil {
+			return err
+		}
+		return updateRun(ctx, tx, &run)
+	})
 	return s.explain(fmt.Sprintf("updating run %q in", run.ID), err)
 }
 
@@ -125,9 +129,7 @@ func (s *Store) allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
 	}
 	runs := make([]assay.Run, len(owned))
 	for i, r := range owned {
-		if runs[i], err = s.judge(ctx, tx, r); err != nil {
-			return nil, err
-		}
+		runs[i] = r.judged()
 	}
 	type targetOf struct {
 		run string
@@ -161,10 +163,10 @@ func (s *Store) allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
 
 // Unfinished returns the newest run of that plan, from that file, whose status
 // is not finished, that was made on the machine of these facts, and was not
-// imported and is not of a fleet. Where there is none, the error is ErrNotFound; it names a run of a plan
+// imported. Where there is none, the error is ErrNotFound; it names a run of a plan
 // of that name that is of another file or machine.
 func (s *Store) Unfinished(ctx context.Context, plan, file string, machine map[string]string) (assay.Run, error) {
-	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ? AND NOT EXISTS (SELECT 1 FROM fleet_machine WHERE run_id = run.id)", plan, assay.Finished, importedOwner)
+	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ?", plan, assay.Finished, importedOwner)
 	if err != nil {
 		return assay.Run{}, s.explain("reading runs of", err)
 	}
@@ -242,12 +244,10 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 func (s *Store) oneRun(ctx context.Context, tx *sql.Tx, id string) (run assay.Run, err error) {
 	var found ownedRun
 	err = tx.QueryRowContext(ctx, "SELECT "+ownedColumns+" FROM run WHERE id = ?", id).Scan(found.fields()...)
-	if err == nil {
-		run, err = s.judge(ctx, tx, found)
-	}
 	if err != nil {
 		return run, err
 	}
+	run = found.judged()
 	rows, err := tx.QueryContext(ctx, "SELECT "+targetColumns+" FROM target WHERE run_id = ? ORDER BY position", id)
 	targets, err := collect(rows, err, targetFields)
 	if err != nil {
@@ -260,26 +260,21 @@ func (s *Store) oneRun(ctx context.Context, tx *sql.Tx, id string) (run assay.Ru
 
 type ownedRun struct {
 	assay.Run
-	owner, fleet string
+	owner string
 }
 
-const ownedColumns = runColumns + ", owner, coalesce((SELECT fleet_id FROM fleet_machine WHERE run_id = run.id), '')"
+const ownedColumns = runColumns + ", owner"
 
-func (r *ownedRun) fields() []any { return append(runFields(&r.Run), &r.owner, &r.fleet) }
+func (r *ownedRun) fields() []any { return append(runFields(&r.Run), &r.owner) }
 
-// judge tells what a run's row does not have: whether it was imported, whether it was
-// interrupted by the death of its process, which could not write that, and its fleet,
-// where that was queued by a version of assay whose options did not name it.
-func (s *Store) judge(ctx context.Context, tx *sql.Tx, r ownedRun) (assay.Run, error) {
-	r.Options.Fleet = cmp.Or(r.Options.Fleet, r.fleet)
-	if r.Imported = r.owner == importedOwner; r.Imported || r.Status != assay.Running {
-		return r.Run, nil
-	}
-	lives, err := s.engine.alive(ctx, tx, r.owner)
-	if err == nil && !lives {
+// judged tells what a run's row does not have: whether it was imported, and whether it
+// was interrupted by the death of its process, which could not write that.
+func (r ownedRun) judged() assay.Run {
+	r.Imported = r.owner == importedOwner
+	if r.Status == assay.Running && !r.Imported && !alive(r.owner) {
 		r.Status = assay.Interrupted
 	}
-	return r.Run, err
+	return r.Run
 }
 
 func insertTargets(ctx context.Context, tx *sql.Tx, run assay.Run) error {
@@ -312,14 +307,6 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// writeOwn is write for the runs of this store, which others see that it is alive.
-func (s *Store) writeOwn(ctx context.Context, f func(*sql.Tx) error) error {
-	if err := s.engine.announce(ctx, s.owner); err != nil {
-		return err
-	}
-	return s.write(ctx, f)
 }
 
 // collect scans all rows of a query; it takes the query's error too.

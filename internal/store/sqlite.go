@@ -37,19 +37,7 @@ func (file) advice(err error) string {
 
 func (file) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
-func (file) forUpdate() string { return "" } // whoever writes has the file's only lock
-
-func (file) lockRuns(context.Context, *sql.Tx) error { return nil }
-
-func (file) announce(context.Context, string) error { return nil } // its process is what can be seen
-
-func (file) alive(_ context.Context, _ *sql.Tx, owner string) (bool, error) {
-	return alive(owner), nil
-}
-
-func (file) isLost(error) bool { return false }
-
-func (file) close() error { return nil }
+func (file) lockRuns(context.Context, *sql.Tx) error { return nil } // whoever writes has the file's only lock
 
 // openFile opens the file of results at that path. It makes the file and its
 // folder where they are missing, and brings an older file up to date. It

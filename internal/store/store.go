@@ -1,10 +1,10 @@
-// Package store keeps the results of runs, in an SQLite file or on a PostgreSQL
-// server, which any number of processes may have open at the same time.
+// Package store keeps the results of runs in an SQLite file, which any number of
+// processes may have open at the same time. Whole runs are pushed to, and read
+// from, a PostgreSQL server that several machines share.
 //
 // Every trial is appended in a transaction of its own, and is on the disk when
 // Append returns: a run that is stopped or killed keeps all that it had
-// measured. Where the server cannot be reached, the disk is this machine's, and
-// the trial is delivered later (see spool). What people query (runs, targets,
+// measured. What people query (runs, targets,
 // cells, figures, settings) has tables and columns; what only the program reads
 // (samples, histograms) is JSON. The first file in migrations describes the
 // tables and their units.
@@ -23,8 +23,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 
 	"github.com/pressly/goose/v3"
 )
@@ -58,55 +56,31 @@ type engine interface {
 	advice(err error) string
 	// snapshot begins a transaction whose queries all see one state.
 	snapshot() *sql.TxOptions
-	// forUpdate ends a query of a row that nobody may change in the meantime.
-	forUpdate() string
 	// lockRuns makes transactions that add runs wait for each other.
 	lockRuns(ctx context.Context, tx *sql.Tx) error
-	// announce lets others see that an owner of runs lives, until its process ends.
-	announce(ctx context.Context, owner string) error
-	// alive reports whether the owner of a run lives, as far as can be known.
-	alive(ctx context.Context, tx *sql.Tx, owner string) (bool, error)
-	// isLost reports whether an error says that the database cannot be reached now.
-	isLost(err error) bool
-	close() error
 }
 
 // Store is where results are kept. It is safe for concurrent use.
 type Store struct {
 	db     *sql.DB
 	engine engine
-	name   string       // the file's path, or the server's URL without a password
-	target string       // the server and its database, whoever connects
-	owner  string       // of the runs that it begins or claims
-	loose  atomic.Int64 // trials that belong to no launch
-
-	mutex sync.Mutex
-	spool *spool // what waits for the server; nil: nothing does
-	notes []string
+	name   string // the file's path, or the server's URL without a password
+	owner  string // of the runs that it begins or claims
 }
 
 // Default returns where results are kept unless the user says otherwise:
 // $XDG_DATA_HOME/assay/assay.db, or ~/.local/share/assay/assay.db where that
 // variable is unset or not an absolute path.
 func Default() (string, error) {
-	folder, err := dataFolder()
-	if err != nil {
-		return "", fmt.Errorf("finding the default store: %w: name one with --store FILE, or set XDG_DATA_HOME", err)
-	}
-	return filepath.Join(folder, "assay.db"), nil
-}
-
-// dataFolder is where this user's data of assay lies.
-func dataFolder() (string, error) {
 	folder := os.Getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(folder) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("finding the default store: %w: name one with --store FILE, or set XDG_DATA_HOME", err)
 		}
 		folder = filepath.Join(home, ".local", "share")
 	}
-	return filepath.Join(folder, "assay"), nil
+	return filepath.Join(folder, "assay", "assay.db"), nil
 }
 
 // Open opens the store at a location, the path of an SQLite file or the URL of a
@@ -123,8 +97,7 @@ func Open(ctx context.Context, location string) (*Store, error) {
 
 // OpenToRead opens a store that is there already, to read it: it makes nothing
 // and changes nothing, except that the tables of an earlier version are brought
-// up to date, and that what waits for a server is delivered. Where there is no
-// store, the error is ErrNotFound.
+// up to date. Where there is no store, the error is ErrNotFound.
 func OpenToRead(ctx context.Context, location string) (*Store, error) {
 	if IsURL(location) {
 		return openServerToRead(ctx, location)
@@ -135,21 +108,8 @@ func OpenToRead(ctx context.Context, location string) (*Store, error) {
 // Name is the file's path, or the server's URL without a password.
 func (s *Store) Name() string { return s.name }
 
-// Close closes the store. What waits for a server stays on this machine's disk.
-func (s *Store) Close() error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return errors.Join(s.spool.close(), s.engine.close(), s.db.Close())
-}
-
-// Notes are messages for the user that have come since the last call.
-func (s *Store) Notes() []string {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	notes := s.notes
-	s.notes = nil
-	return notes
-}
+// Close closes the store.
+func (s *Store) Close() error { return s.db.Close() }
 
 // schemaVersion is the number of the last migration.
 func schemaVersion() (int64, error) {

@@ -222,16 +222,8 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(helperVariable); path != "" {
 		appendAndDie(path)
 	}
-	home, err := os.MkdirTemp("", "assay-store-home-")
-	if err == nil {
-		err = os.Setenv("XDG_DATA_HOME", home) // where spools lie
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
 	status := m.Run()
 	stopPrivate()
-	_ = os.RemoveAll(home)
 	os.Exit(status)
 }
 

@@ -19,17 +19,21 @@ import (
 var errTrialTwice = errors.New("the run has this trial already")
 
 // Append adds a trial to the run of that ID, in one transaction. When it
-// returns nil, the trial is on the disk: the store's, or this machine's where the
-// server cannot be reached now. A run that was not begun gives
+// returns nil, the trial is on the disk. A run that was not begun gives
 // ErrNotFound, and one of another owner ErrTaken. A figure that is not a number
 // is an error, and so is a trial that the run has already.
 func (s *Store) Append(ctx context.Context, runID string, trial assay.Trial) error {
-	err := s.keep(ctx, entry{run: runID, owner: s.owner, place: s.place(trial), trial: &trial})
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.checkOwner(ctx, tx, runID); err != nil {
+			return err
+		}
+		return insertTrial(ctx, tx, runID, trial)
+	})
 	return s.explain(fmt.Sprintf("appending a trial of %s to run %q in", trial.Cell.Operation, runID), err)
 }
 
-func insertTrial(ctx context.Context, tx *sql.Tx, runID string, place *string, trial assay.Trial) error {
-	values := append([]any{runID, place}, trialFields(&trial)...)
+func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Trial) error {
+	values := append([]any{runID, placeOf(trial)}, trialFields(&trial)...)
 	var id int64
 	err := tx.QueryRowContext(ctx, insertion("trial", "run_id, place, "+trialColumns)+" ON CONFLICT (run_id, place) DO NOTHING RETURNING id", values...).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -59,17 +63,8 @@ func insertTrial(ctx context.Context, tx *sql.Tx, runID string, place *string, t
 // than 2704 bytes.
 const maxPlace = 1000
 
-// place is what a run can have one trial of only: a cell, or its twin, in a
-// launch of a group. A trial that belongs to no launch has the place in which this
-// store was asked to keep it.
-func (s *Store) place(t assay.Trial) string {
-	if t.Launch == 0 {
-		return fmt.Sprintf("%s|%d", s.owner, s.loose.Add(1))
-	}
-	return *placeOf(t)
-}
-
-// placeOf is nil for a trial that belongs to no launch.
+// placeOf is what a run can have one trial of only: a cell, or its twin, in a
+// launch of a group; nil for a trial that belongs to no launch.
 func placeOf(t assay.Trial) *string {
 	if t.Launch == 0 {
 		return nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,7 +23,6 @@ func IsURL(location string) bool {
 // address is a server's URL, as it may be shown, and how to connect to it.
 type address struct {
 	name   string // with the user's name and without a password
-	target string // the same database has the same, whoever the user is
 	config pq.Config
 }
 
@@ -64,11 +62,10 @@ func parseURL(location string) (address, error) {
 		}
 	}
 	shown.RawQuery = kept.Encode()
-	target := fmt.Sprintf("%s:%d/%s", config.Host, config.Port, cmp.Or(config.Database, config.User))
 	if user := u.User.Username(); user != "" {
 		shown.User = url.User(user)
 	}
-	return address{shown.String(), target, config}, nil
+	return address{shown.String(), config}, nil
 }
 
 // withoutSecrets is a message of the driver, unless it has a part of the URL that
