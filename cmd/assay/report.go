@@ -21,6 +21,7 @@ import (
 
 func (a *app) reportCommand() *cobra.Command {
 	var out outputs[*report.Report]
+	var margin share
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
@@ -36,21 +37,22 @@ each, in the folder of --output.`,
 					return usage(err)
 				}
 			}
-			return a.showRun(cmd.Context(), strings.Join(args, ""), out)
+			return a.showRun(cmd.Context(), strings.Join(args, ""), float64(margin), out)
 		},
 	}
+	cmd.Flags().Var(&margin, "margin", marginHelp+" (default the run's)")
 	out.addOutput(cmd, report.Formats, "file to write instead of standard output; for svg, a folder")
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, id string, out outputs[*report.Report]) error {
+func (a *app) showRun(ctx context.Context, id string, margin float64, out outputs[*report.Report]) error {
 	debug.SetGCPercent(40) // a report keeps most of what it reads until it is written
 	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	result, err := lab.Analyze(ctx, s, id)
+	result, err := lab.AnalyzeWithin(ctx, s, id, margin)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ type runFlags struct {
 	drivers   []string
 	only      []string
 	budget    time.Duration
-	precision string
+	precision share
+	margin    share
 	resume    bool
 	quiet     bool
 	full      bool
@@ -51,13 +52,34 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],..., * for the maintained Go drivers of its engine, or all")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.DurationVar(&flags.budget, "budget", 0, budgetHelp)
-	f.StringVar(&flags.precision, "precision", "", "target half-width of every confidence interval, such as 2% (default the plan's, or a third of the measured difference)")
+	f.Var(&flags.precision, "precision", "target half-width of every confidence interval, such as 2% (default the plan's, or a third of the measured difference)")
+	f.Var(&flags.margin, "margin", marginHelp+" (default the plan's)")
 	f.StringVar(&flags.capacity, "find-capacity", "", "find the highest request rate that meets a latency target, such as p99=5ms (read-only HTTP operations)")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
 }
+
+const marginHelp = "differences within the margin count as equal, such as 5%"
+
+// share is a flag's value such as 5% or 0.05.
+type share float64
+
+func (s *share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return fmt.Sprint(float64(*s))
+}
+
+func (s *share) Set(text string) error {
+	value, err := fraction(text)
+	*s = share(value)
+	return err
+}
+
+func (s *share) Type() string { return "string" }
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
 
@@ -82,12 +104,7 @@ func (f runFlags) request(name string) (lab.Request, error) {
 	if err != nil {
 		return lab.Request{}, err
 	}
-	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Capacity: f.capacity, Resume: f.resume}
-	if f.precision != "" {
-		if r.Target, err = fraction(f.precision); err != nil {
-			return r, usage(fmt.Errorf("--precision %w", err))
-		}
-	}
+	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Target: float64(f.precision), Margin: float64(f.margin), Capacity: f.capacity, Resume: f.resume}
 	r.Only, err = parseOnly(f.only)
 	return r, err
 }

@@ -19,18 +19,18 @@ type Answer struct {
 	Lines    []Line
 	Excluded []Candidate // recommended most often, but cannot run every operation
 	Picks    []Suggestion
-	Leaning  []Suggestion // of the classes of durability without a pick in which several may turn out to be the best
+	Leaning  []Suggestion // of the classes of durability of which it is not shown what is the best
 	Only     *Candidate   // without picks: the one that ran every operation; nil where several did
 	Decided  int          // tables in which something is decided
-	Open     []*Table     // tables that were asked for in which a comparison with the baseline is undecided
-	// Decidable are those of which Needs tells how long a run takes that measures
-	// them again and decides; 0 where there are none.
+	Open     []*Table     // tables that were asked for in which something is undecided that may matter
+	// Decidable are those that a run with a budget of Needs is likely to decide; 0 where there
+	// are none.
 	Decidable []*Table
 	Needs     time.Duration
-	// Few says that Needs is the time of the least launches alone: there are too few
-	// to tell more.
-	Few   bool
-	NoCgo *Alternative
+	Near      []*Table // undecided tables that differ so little that it hardly matters
+	Apart     float64  // by which factor they differ at most in these
+	NotRun    int      // cells for which the budget had no time
+	NoCgo     *Alternative
 }
 
 // Column is a target with a profile.
@@ -83,27 +83,47 @@ func (r *Result) Answer() Answer {
 	for _, t := range r.Tables {
 		a.Lines = append(a.Lines, a.line(t))
 	}
+	for row := range r.Rows() {
+		if row.Outcome == assay.NotRun {
+			a.NotRun++
+		}
+	}
 	for _, l := range a.Lines {
 		if l.Table.settles() {
 			a.Decided++
 		}
-		if l.open() && !l.Table.ForSum {
+		if !l.open() || l.Table.ForSum {
+			continue
+		}
+		if apart := l.apart(); apart <= closeTo {
+			a.Near, a.Apart = append(a.Near, l.Table), max(a.Apart, apart)
+		} else {
 			a.Open = append(a.Open, l.Table)
 		}
 	}
 	a.dropEmpty()
 	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
-	a.Few = a.Needs > 0 && slices.ContainsFunc(a.Open, func(t *Table) bool { return t.Launch == 0 })
 	a.withoutCgo(r)
 	return a
 }
 
-// open reports whether a comparison of the table is undecided, or a row of it was
-// not run, or none was measured.
+// open reports whether a comparison of the table is undecided, or nothing of it was measured.
 func (l Line) open() bool {
-	return slices.ContainsFunc(l.Entries, func(e Entry) bool {
-		return e.Standing == Open || e.Row != nil && e.Row.Outcome == assay.NotRun
-	}) || l.Empty()
+	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) || l.Empty()
+}
+
+// apart is by which factor those of the table differ at most that are not decided; infinite
+// where that is not known.
+func (l Line) apart() float64 {
+	var open []stat.Comparison
+	for _, c := range l.Table.undecided() {
+		open = append(open, c.Comparison)
+	}
+	apart := stat.Apart(open)
+	if len(open) == 0 || math.IsNaN(apart) {
+		return math.Inf(1)
+	}
+	return apart
 }
 
 // Empty reports whether nothing of the table was measured.
@@ -147,13 +167,27 @@ func (a Answer) Ranked() bool {
 func (a *Answer) pick(r *Result) {
 	for _, s := range r.Suggestions {
 		a.Excluded = append(a.Excluded, s.Unable...)
-		if s.Ahead() {
+		if s.Shown() {
 			a.Picks = append(a.Picks, s)
-		} else if len(s.Open) > 0 {
+		} else if s.Leaning() {
 			a.Leaning = append(a.Leaning, s)
 		}
 	}
+	slices.SortStableFunc(a.Leaning, func(x, y Suggestion) int { return (y.Decided + y.Undecided) - (x.Decided + x.Undecided) })
 	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.wins - x.wins }) // the stronger class first where they are recommended as often
+}
+
+// Lead is what is to be used, or most likely is; nil where that is open.
+func (a Answer) Lead() *Row {
+	switch {
+	case len(a.Picks) > 0:
+		return a.Picks[0].Best[0].Row
+	case a.Only != nil:
+		return a.Only.Row
+	case len(a.Leaning) > 0:
+		return a.Leaning[0].Open[0].Row
+	}
+	return nil
 }
 
 // only finds the one that ran every operation, where nothing else did.
@@ -161,12 +195,12 @@ func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
 	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK > 0 })
 	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
-		a.Only = &Candidate{Row: able[0].row}
+		a.Only, a.Leaning = &Candidate{Row: able[0].row}, nil
 	}
 }
 
 // columns lists targets and profiles in the order of the run, and chooses the
-// baseline: the reference with the profile of the pick, or with its first.
+// baseline: the reference with the profile of the one that leads, or with its first.
 func (a *Answer) columns(r *Result) {
 	baselines := map[Column]bool{}
 	position := map[Column]int{}
@@ -182,8 +216,8 @@ func (a *Answer) columns(r *Result) {
 		a.Columns = append(a.Columns, c)
 	}
 	wanted := ""
-	if len(a.Picks) > 0 {
-		wanted = a.Picks[0].Best[0].Row.Cell.Profile
+	if lead := a.Lead(); lead != nil {
+		wanted = lead.Cell.Profile
 	}
 	slices.SortStableFunc(a.Columns, func(x, y Column) int {
 		first := func(c Column) int {
@@ -302,14 +336,14 @@ func (k *Ranking) Standing(row *Row) Standing {
 	return standing
 }
 
-// decidable are the open tables of which it can be told how long they take, and
-// how long a run takes that measures these again until their comparisons are
-// decided, for each launch takes what it took. Where some were never measured it
-// takes at least what the least launches of all cells were estimated to take. The cheapest
-// ones come first, as many as fit into what a person waits for.
-func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.Duration) {
+// decidable are the open tables of which it can be told how long they take, and the budget of
+// a run that measures these again until their comparisons are decided, for each launch takes
+// what it took. Where some were never measured it is at least what the least launches of all
+// cells were estimated to take. The cheapest ones come first, as many as a person waits for.
+func decidable(open []*Table, least time.Duration) (tables []*Table, budget time.Duration) {
+	needs := time.Duration(0)
 	for _, t := range open {
-		if t.Launch == 0 && least > 0 && least <= Patience {
+		if t.Launch == 0 && least > 0 && reserved(least) <= Patience {
 			tables, needs = append(tables, t), max(needs, least)
 		}
 	}
@@ -322,16 +356,24 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.
 	}
 	slices.SortStableFunc(known, func(a, b *Table) int { return cmp.Compare(times[a], times[b]) })
 	for _, t := range known {
-		if needs+times[t] > Patience {
+		if reserved(needs+times[t]) > Patience {
 			break
 		}
 		tables, needs = append(tables, t), needs+times[t]
 	}
-	return tables, needs
+	if len(tables) == 0 {
+		return nil, 0
+	}
+	return tables, reserved(needs)
 }
 
 // Patience is what a person waits for: no run that takes longer is advised.
 const Patience = 10 * time.Minute
+
+// reserved is a budget for what takes so long, with something in reserve.
+func reserved(needs time.Duration) time.Duration {
+	return (needs + needs/5).Truncate(10*time.Second) + 10*time.Second
+}
 
 // launchesToDecide is how many launches everything is decided with that is open; 0 where
 // that cannot be told.
@@ -371,10 +413,10 @@ func (t *Table) undecided() []Comparison {
 // cost, whether or not it is shown to differ from the pick, among those that are compared
 // in the most tables.
 func (a *Answer) withoutCgo(r *Result) {
-	if len(a.Picks) == 0 {
+	pick := a.Lead()
+	if pick == nil {
 		return
 	}
-	pick := a.Picks[0].Best[0].Row
 	cgo := map[string]string{}
 	for _, t := range r.Run.Targets {
 		cgo[t.Name()] = t.Facts["cgo"]

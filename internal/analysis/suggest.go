@@ -17,17 +17,24 @@ type Suggestion struct {
 	Durability  assay.Durability
 	Best        []Candidate  // those that are recommended most often, of those that ended ok everywhere
 	Unable      []Candidate  // those that are recommended as often or more, and did not end ok somewhere
-	Open        []Candidate  // leaders of rankings that do not show yet what is best, the most often ahead first
+	Open        []Candidate  // where it is not shown what is the best: those that are recommended or may turn out to be it, the most often ahead first
 	Others      []OtherClass // with which nothing of this one is compared
 	Members     int          // how many of the class were compared
 	Leads       int          // rankings that recommend each of Best
 	Decided     int          // rankings that show what is best
 	Undecided   int          // rankings that do not yet
 	Connections []Connection // of the best, ready to paste; none where none is ahead
+	// Chance is that nobody is faster than the first of Open, over all rankings, by more than the
+	// margin; NaN where that cannot be told.
+	Chance float64
+	// Apart is by which factor two of Open differ at most, at 95 %, in any ranking; NaN where that
+	// is not known, or Open is one.
+	Apart float64
 	// Loss is by which factor the best one is worse at most, at 95 %, than the
 	// fastest of any ranking; NaN where it is not known, or not one.
-	Loss float64
-	wins int // rankings of whatever class that recommend the first of Best
+	Loss     float64
+	wins     int // rankings of whatever class that recommend the first of Best
+	runnerUp int // rankings that recommend whoever is recommended most often after Best
 }
 
 // OtherClass counts the targets and profiles that promise another durability.
@@ -41,11 +48,25 @@ func (s Suggestion) Ahead() bool {
 	return s.Leads > 0 && (len(s.Best) == 1 || len(s.Best) < s.Members)
 }
 
+// Shown reports whether the best are so whatever is still undecided: nobody else can lead
+// more often then.
+func (s Suggestion) Shown() bool { return s.Ahead() && s.Leads >= s.runnerUp+s.Undecided }
+
+// Leaning reports whether what is still undecided may show who is the best.
+func (s Suggestion) Leaning() bool { return !s.Shown() && s.Undecided > 0 && len(s.Open) > 0 }
+
+// closeTo is by which factor candidates differ at most that are too close for most to matter.
+const closeTo = 1.1
+
+// Close reports whether it hardly matters which of several candidates is taken.
+func (s Suggestion) Close() bool { return s.Leaning() && s.Apart <= closeTo }
+
 // Candidate is a driver with a profile, over all tables.
 type Candidate struct {
 	Row   *Row // the first of it, for its name and settings
 	NotOK int  // tables in which it did not end ok
 	Ahead int  // rankings in which its figure is the best, decided or not
+	Best  int  // of these and of ties, those that recommend it
 }
 
 // Connection is how a target with a profile was opened.
@@ -192,7 +213,7 @@ func weaker(a, b assay.Durability) assay.Durability {
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
 func suggestClass(tables []*Table, d assay.Durability, members, others []*tally) (Suggestion, bool) {
-	s := Suggestion{Durability: d, Others: classesOf(others), Members: len(members), Loss: math.NaN()}
+	s := Suggestion{Durability: d, Others: classesOf(others), Members: len(members), Loss: math.NaN(), Chance: math.NaN(), Apart: math.NaN()}
 	rankings := rankingsOf(tables, members, others)
 	s.count(rankings, members)
 	if s.Decided+s.Undecided == 0 {
@@ -204,19 +225,21 @@ func suggestClass(tables []*Table, d assay.Durability, members, others []*tally)
 		}
 	}
 	for _, m := range members {
-		switch c := (Candidate{m.row, m.notOK, m.ahead}); {
+		switch c := (Candidate{m.row, m.notOK, m.ahead, m.best}); {
 		case m.notOK > 0 && m.best > 0 && m.best >= s.Leads:
 			s.Unable = append(s.Unable, c)
 		case m.notOK == 0 && m.best == s.Leads:
 			s.Best = append(s.Best, c)
+		case m.notOK == 0:
+			s.runnerUp = max(s.runnerUp, m.best)
 		}
-		if m.open && m.notOK == 0 {
-			s.Open = append(s.Open, Candidate{m.row, m.notOK, m.ahead})
+		if m.notOK == 0 && (m.open || m.best > 0) {
+			s.Open = append(s.Open, Candidate{m.row, m.notOK, m.ahead, m.best})
 		}
 	}
 	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
 	if len(s.Best) == 1 {
-		s.Loss = loss(rankings, s.Best[0].Row)
+		s.Loss = stat.Loss(against(rankings, s.Best[0].Row, func(*Row) bool { return true }))
 	}
 	for _, t := range tables {
 		for _, k := range t.Rankings {
@@ -225,13 +248,42 @@ func suggestClass(tables []*Table, d assay.Durability, members, others []*tally)
 			}
 		}
 	}
-	if s.Ahead() {
+	s.weigh(rankings, members)
+	if s.Shown() {
+		s.Open = nil
 		for _, best := range s.Best {
 			s.Connections = append(s.Connections, NewConnection(best.Row))
 		}
 	}
 	return s, true
 }
+
+// weigh says of those that may turn out to be the best how likely the first is, and how much it
+// matters which.
+func (s *Suggestion) weigh(rankings []*Ranking, members []*tally) {
+	if !s.Leaning() {
+		return
+	}
+	leader := s.Open[0].Row
+	s.Chance = 1
+	for _, m := range members {
+		if all := against(rankings, leader, m.is); m.row.Name() != leader.Name() && len(all) > 0 {
+			s.Chance -= 1 - stat.Chance(all)
+		}
+	}
+	if len(s.Open) > 1 {
+		s.Apart = 1
+	}
+	for i, c := range s.Open {
+		for _, other := range s.Open[:i] {
+			s.Apart = max(s.Apart, stat.Apart(against(rankings, c.Row, other.is)))
+		}
+	}
+}
+
+func (c Candidate) is(row *Row) bool { return row.Name() == c.Row.Name() }
+
+func (m *tally) is(row *Row) bool { return row.Name() == m.row.Name() }
 
 // rankingsOf are the rankings of all tables in which candidates of a class take part, without
 // those of other classes.
@@ -251,25 +303,26 @@ func rankingsOf(tables []*Table, members, others []*tally) []*Ranking {
 
 // of is the tally of a row; nil where it has none.
 func of(members []*tally, row *Row) *tally {
-	i := slices.IndexFunc(members, func(m *tally) bool { return m.row.Name() == row.Name() })
+	i := slices.IndexFunc(members, func(m *tally) bool { return m.is(row) })
 	if i < 0 {
 		return nil
 	}
 	return members[i]
 }
 
-// loss is a target's and profile's, over all rankings that it takes part in.
-func loss(rankings []*Ranking, of *Row) float64 {
+// against are the comparisons of a target and profile with some others, in all rankings that it
+// takes part in.
+func against(rankings []*Ranking, one *Row, others func(*Row) bool) []stat.Comparison {
 	var all []stat.Comparison
 	for _, k := range rankings {
-		i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == of.Name() })
+		i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == one.Name() })
 		for j, other := range k.Rows {
-			if i >= 0 && j != i {
+			if i >= 0 && j != i && others(other) {
 				all = append(all, k.Compare(k.Rows[i], other).Comparison)
 			}
 		}
 	}
-	return stat.Loss(all)
+	return all
 }
 
 // Decided reports whether the ranking orders anything at all.

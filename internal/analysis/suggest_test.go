@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -54,5 +55,55 @@ func TestBusyByDefaultIsNotRanked(t *testing.T) {
 		if row.Rank != want || row.BusyByDefault != (want == 0) || row.Comparable() != (want > 0) {
 			t.Errorf("busy_timeout=%s: got rank %d, busy by default %t; want rank %d", timeout, row.Rank, row.BusyByDefault, want)
 		}
+	}
+}
+
+// What is used is shown: nobody else can lead as often, whatever is still undecided. Else the
+// class leans to the one that is ahead, or its candidates hardly differ.
+func TestKindsOfAnswer(t *testing.T) {
+	// reads are launches of two drivers by operation, the second so many times as slow; wide
+	// ones spread so far that they are undecided.
+	reads := func(ratios map[string]float64, wide ...string) []assay.Trial {
+		var trials []assay.Trial
+		for operation, ratio := range ratios {
+			for i, driver := range []string{"modernc", "mattn"} {
+				trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell(operation, driver, "web"), 6, 1000*math.Pow(ratio, float64(i)), i), func(t *assay.Trial) {
+					if i == 1 && slices.Contains(wide, operation) {
+						t.Figures[assay.NsPerOp] *= []float64{0.7, 1.4}[t.Launch%2]
+					}
+				})...)
+			}
+		}
+		return trials
+	}
+	for name, c := range map[string]struct {
+		trials []assay.Trial
+		shown  bool
+	}{
+		"all are decided":           {reads(map[string]float64{"a": 1.2, "b": 1.2, "c": 1.2}), true},
+		"one cannot change it":      {reads(map[string]float64{"a": 1.2, "b": 1.2, "c": 1.1}, "c"), true},
+		"two can":                   {reads(map[string]float64{"a": 1.2, "b": 1.1, "c": 1.1}, "b", "c"), false},
+		"one can, as another leads": {reads(map[string]float64{"a": 1.2, "b": 0.8, "c": 1.1}, "c"), false},
+	} {
+		a := mustReport(t, analysistest.PlainRun, c.trials).Answer()
+		if shown, leaning := len(a.Picks) == 1, len(a.Leaning) == 1; shown != c.shown || leaning == c.shown {
+			t.Errorf("%s: got shown %v, leaning %v; want shown %v", name, shown, leaning, c.shown)
+			continue
+		}
+		if lead := a.Lead(); lead == nil || lead.Driver != "modernc" {
+			t.Errorf("%s: got %v in the lead, want modernc", name, lead)
+		}
+		if !c.shown && a.Leaning[0].Close() {
+			t.Errorf("%s: got too close to matter, want that it may", name)
+		}
+	}
+	near := analysistest.Change(reads(map[string]float64{"a": 1.01, "b": 1.01}), func(t *assay.Trial) {
+		if t.Cell.Driver == "mattn" {
+			t.Figures[assay.NsPerOp] *= []float64{0.98, 1.02}[t.Launch%2]
+		}
+	})
+	a := mustReport(t, analysistest.PlainRun, near).Answer()
+	if len(a.Leaning) != 1 || !a.Leaning[0].Close() || !(a.Leaning[0].Apart > 1.01 && a.Leaning[0].Apart < 1.1) || len(a.Near) != 2 || len(a.Open) > 0 {
+		t.Errorf("got %+v, %d near and %d open tables; want candidates and two tables too close to matter", a.Leaning, len(a.Near), len(a.Open))
 	}
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,11 @@ import (
 
 // Analyze reads a run from the store: the one of that ID, or the newest.
 func Analyze(ctx context.Context, s *store.Store, id string) (*analysis.Result, error) {
+	return AnalyzeWithin(ctx, s, id, 0)
+}
+
+// AnalyzeWithin is Analyze with another margin than the run's; 0: with the run's.
+func AnalyzeWithin(ctx context.Context, s *store.Store, id string, margin float64) (*analysis.Result, error) {
 	found, err := s.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, AsInputError(err, runsHint)
@@ -19,6 +25,7 @@ func Analyze(ctx context.Context, s *store.Store, id string) (*analysis.Result, 
 	if err != nil {
 		return nil, err
 	}
+	found.Options.Margin = cmp.Or(margin, found.Options.Margin)
 	return analysis.New(found, s.Trials(ctx, found.ID))
 }
 

@@ -100,6 +100,9 @@ func (q Request) options() assay.Options {
 	if q.Target > 0 {
 		o.Precision = q.Target
 	}
+	if q.Margin > 0 {
+		o.Margin = q.Margin
+	}
 	return o
 }
 

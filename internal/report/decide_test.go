@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,20 +13,21 @@ import (
 // The command that decides measures what was never measured, too, and a time that nobody
 // waits for is not told.
 func TestDecide(t *testing.T) {
-	widely := func(t *assay.Trial) { t.Figures[assay.NsPerOp] *= []float64{0.97, 1.05}[t.Launch%2] }
+	widely := func(t *assay.Trial) { t.Figures[assay.NsPerOp] *= []float64{0.9, 1.1}[t.Launch%2] }
 	open := append(analysistest.Launches(cellOf("point-read", "mattn", "web", ""), 6, 1000, 1),
-		analysistest.Change(analysistest.Launches(cellOf("point-read", "modernc", "web", ""), 6, 1000, 2), widely)...)
-	slow := analysistest.Change(append([]assay.Trial{}, open...), func(t *assay.Trial) { t.Took = time.Hour })
+		analysistest.Change(analysistest.Launches(cellOf("point-read", "modernc", "web", ""), 6, 1080, 2), widely)...)
+	analysistest.Change(open, func(t *assay.Trial) { t.Took = time.Second })
+	slow := analysistest.Change(slices.Clone(open), func(t *assay.Trial) { t.Took = time.Hour })
 	for name, c := range map[string]struct {
 		trials  []assay.Trial
 		minTime time.Duration
 		has     []string
 		not     string
 	}{
-		"all were measured": {open, time.Minute, []string{"decide"}, "hour"},
+		"all were measured": {open, time.Minute, []string{"; within "}, "--margin"},
 		"one was not": {append([]assay.Trial{analysistest.Ended(cellOf("insert", "mattn", "web", ""), assay.NotRun, "the budget ended"),
 			analysistest.Ended(cellOf("insert", "modernc", "web", ""), assay.NotRun, "the budget ended")}, open...), 0, nil, "--only"},
-		"a long time": {slow, time.Minute, []string{"over 10 minutes"}, "hour"},
+		"a long time": {slow, time.Minute, []string{"not within 10m0s"}, "1h"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := plainRun("mattn", "modernc")

@@ -281,6 +281,9 @@ func repeat(run assay.Run, store string) string {
 	if o.Exact {
 		words = append(words, "--precision", fmt.Sprint(o.Precision))
 	}
+	if o.Margin > 0 && o.Margin != analysis.DefaultMargin {
+		words = append(words, "--margin", fmt.Sprint(o.Margin))
+	}
 	return wording.Command(store, words...)
 }
 

@@ -2,7 +2,6 @@ package report
 
 import (
 	"testing"
-	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -42,7 +41,6 @@ func TestBlockParts(t *testing.T) {
 func TestTextsOfScreen(t *testing.T) {
 	for got, want := range map[string]string{
 		human(-12345, "ns"):                       "-12.3 µs",
-		about(90 * time.Second):                   "2 minutes",
 		roundNumber("000"):                        "000",
 		roundNumber("100000"):                     "100k",
 		firstFew([]string{"a", "b", "c"}, 2):      "a, b, c",

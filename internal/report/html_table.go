@@ -209,22 +209,12 @@ func (r *Report) matrixView(operations []operationView) *matrixView {
 
 // answerTexts are the sentences of the first lines.
 func (r *Report) answerTexts(a analysis.Answer) []string {
-	texts := []string{r.extent(a)}
-	for i, pick := range a.Picks {
-		if i < maxPicks {
-			texts = append(texts, pickSentence(pick))
-		}
-	}
-	for _, leaning := range a.Leaning {
-		texts = append(texts, leaningSentence(leaning))
-	}
+	texts := append([]string{r.extent(a)}, answerSentences(a)...)
 	switch {
 	case a.Only != nil:
 		texts = append(texts, onlySentence(a))
-	case len(a.Picks)+len(a.Leaning) == 0 && a.Decided > 0:
+	case len(texts) == 1 && a.Decided > 0:
 		texts = append(texts, noPickSentence(a))
-	case a.Ranked() && a.Decided == 0:
-		texts = append(texts, "Undecided: this run decides nothing.")
 	}
 	if a.NoCgo != nil {
 		texts = append(texts, noCgoSentence(*a.NoCgo))

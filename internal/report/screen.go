@@ -87,23 +87,19 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 		return append(lines, "The run has no trials: there is nothing to compare.")
 	case !a.Ranked():
 		return append(lines, r.unrankedLines(s)...)
-	case a.Decided == 0 && len(a.Open) == 0:
+	case a.Decided+len(a.Open)+len(a.Near) == 0:
 		return append(lines, s.wrap("", "  ", r.incomparableSentence(a))...)
-	case a.Decided == 0:
-		return append(lines, r.undecidedLines(a, s)...)
 	case a.Only != nil:
 		lines = append(lines, s.wrap("", "  ", onlySentence(a))...)
 		lines = append(lines, r.connectionLines(analysis.NewConnection(a.Only.Row), s)...)
-	case len(a.Picks)+len(a.Leaning) == 0:
+	case len(a.Picks)+len(a.Leaning) == 0 && a.Decided > 0:
 		lines = append(lines, s.wrap("", "  ", noPickSentence(a))...)
 	}
-	for i, pick := range a.Picks {
-		if i < maxPicks {
-			lines = append(lines, r.pickOf(pick, i == 0, s)...)
+	for i, text := range answerSentences(a) {
+		lines = append(lines, s.wrap("", "  ", text)...)
+		if i == 0 {
+			lines = append(lines, r.openingLines(a.Lead(), s)...)
 		}
-	}
-	for _, leaning := range a.Leaning {
-		lines = append(lines, s.wrap("", "  ", leaningSentence(leaning))...)
 	}
 	lines = append(lines, r.excludedLines(a, s)...)
 	if n := a.NoCgo; n != nil {
@@ -189,15 +185,21 @@ func (r *Report) computed() (n int) {
 	return n
 }
 
-// pickOf says what to use for one class of durability; the first is shown with
-// how to open it.
-func (r *Report) pickOf(pick analysis.Suggestion, first bool, s Screen) []string {
-	lines := s.wrap("", "  ", pickSentence(pick))
-	if !first {
-		return lines
+// answerSentences say what to use, or what that may turn out to be, for each class of durability.
+func answerSentences(a analysis.Answer) (all []string) {
+	for _, pick := range a.Picks[:min(maxPicks, len(a.Picks))] {
+		all = append(all, pickSentence(pick))
 	}
-	lines = append(lines, r.connectionLines(pick.Connections[0], s)...)
-	if r.singleWriter(pick.Best[0].Row) {
+	for _, leaning := range a.Leaning {
+		all = append(all, leaningSentence(leaning))
+	}
+	return all
+}
+
+// openingLines show how to open what leads.
+func (r *Report) openingLines(lead *analysis.Row, s Screen) []string {
+	lines := r.connectionLines(analysis.NewConnection(lead), s)
+	if r.singleWriter(lead) {
 		lines = append(lines, s.wrap("  ", "  ", "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")...)
 	}
 	return lines
@@ -229,13 +231,18 @@ func pickSentence(pick analysis.Suggestion) string {
 	if pick.Undecided > 0 {
 		text += fmt.Sprintf(" (%d undecided)", pick.Undecided)
 	}
-	text += lossWords(pick)
-	if d := pick.Durability; d != assay.DurabilityUnknown {
-		row := *pick.Best[0].Row
-		row.Durability = d // what it is of may change nothing, and promise nothing
-		text += fmt.Sprintf(", at durability %s: %s", lastingWords(&row), d.Loss())
+	text += lossWords(pick) + durabilityWords(pick, pick.Best[0])
+	return wording.Clean(text + otherClasses(pick) + memoryOf(pick.Best) + ".")
+}
+
+// durabilityWords say what a candidate of a class promises.
+func durabilityWords(s analysis.Suggestion, of analysis.Candidate) string {
+	if s.Durability == assay.DurabilityUnknown {
+		return ""
 	}
-	return wording.Clean(text + otherClasses(pick) + memoryWords(pick) + ".")
+	row := *of.Row
+	row.Durability = s.Durability // what it is of may change nothing, and promise nothing
+	return fmt.Sprintf(", at durability %s: %s", lastingWords(&row), s.Durability.Loss())
 }
 
 func onlySentence(a analysis.Answer) string {
@@ -245,11 +252,8 @@ func onlySentence(a analysis.Answer) string {
 // leaningSentence names who may turn out to be the best of one class of durability; what
 // would decide between them stands with the tables that are open.
 func leaningSentence(s analysis.Suggestion) string {
-	text := leaningWords(s)
-	if s.Durability != assay.DurabilityUnknown {
-		text = fmt.Sprintf("at durability %s, %s", s.Durability, text)
-	}
-	return wording.Clean(strings.ToUpper(text[:1]) + text[1:] + otherClasses(s) + ".")
+	text := leaningWords(s, durabilityWords(s, s.Open[0]))
+	return wording.Clean(strings.ToUpper(text[:1]) + text[1:] + ".")
 }
 
 // noPickSentence says that the tables agree on nobody.
@@ -358,71 +362,82 @@ func (r *Report) incomparableSentence(a analysis.Answer) string {
 	return "Nothing to compare: in no table did two drivers or profiles end ok and promise the same durability."
 }
 
-// undecidedLines say that nothing is decided, and what would.
-func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
-	if a.Needs == 0 {
-		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: nothing in this run is decided, and how long that would take cannot be told, or it is over %s. A longer run:", about(analysis.Patience))), "  "+r.decide(a))
-	}
-	if a.Few {
-		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the fewest that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
-	}
-	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: about %s decide%s:", about(a.Needs), part(a))), "  "+r.decide(a))
-}
-
-// part says which of the open tables the time is for; nothing where it is for all.
-func part(a analysis.Answer) string {
-	if len(a.Decidable) == len(a.Open) {
-		return ""
-	}
-	return fmt.Sprintf(" %d of %d; the others take longer", len(a.Decidable), len(a.Open))
-}
-
-// openLines say what is undecided, and the command that decides it.
-func (r *Report) openLines(a analysis.Answer, s Screen) []string {
-	if len(a.Open) == 0 || a.Decided == 0 || !a.Ranked() {
+// openLines say what is undecided, and the command that decides it; and what differs too little
+// to matter.
+func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
+	if !a.Ranked() {
 		return nil
 	}
-	var names []string
-	for _, t := range a.Open {
-		names = append(names, r.label(t))
+	saidOfAll := slices.ContainsFunc(a.Leaning, analysis.Suggestion.Close)
+	if len(a.Near) > 0 && !saidOfAll {
+		apart := apartWords(a.Apart)
+		lines = s.wrap("", "  ", fmt.Sprintf("Too close to matter in %s: what is undecided there differs by at most %s. Does that matter to you? If not, --margin %s calls it equal.",
+			r.tablesWords(a.Near), apart, strings.ReplaceAll(apart, " ", "")))
 	}
-	needs := fmt.Sprintf("how long that takes cannot be told, or it is over %s; a longer run", about(analysis.Patience))
-	if a.Needs > 0 {
-		needs = "about " + about(a.Needs) + " decide" + part(a)
+	text := "Undecided in " + r.tablesWords(a.Open)
+	switch {
+	case len(a.Open) == 0 && a.NotRun == 0:
+		return lines
+	case len(a.Open) == 0:
+		text = fmt.Sprintf("The budget had no time for %s", wording.Plural(a.NotRun, "figure"))
 	}
-	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, maxNamed)), needs)
-	return append(s.wrap("", "  ", text), "  "+r.decide(a))
+	switch {
+	case r.resumes():
+		text += ". The run was stopped; it goes on with"
+	case len(a.Open) == 0 || r.unmeasured(a):
+		text += ". A longer run shows more"
+	case a.Needs == 0:
+		return append(lines, s.wrap("", "  ", fmt.Sprintf("%s: not within %s on this machine. Fewer cells (--only) or a quieter machine show more.", text, analysis.Patience))...)
+	case len(a.Decidable) < len(a.Open):
+		text += fmt.Sprintf("; %d of them within %s", len(a.Decidable), a.Needs)
+	default:
+		text += "; within " + a.Needs.String()
+	}
+	return append(append(lines, s.wrap("", "  ", text+":")...), "  "+r.decide(a))
 }
 
-// decide is the command that measures the open tables for as long as they need, or
-// those of which that can be told. All of them where some were never measured: what these
-// need, the run that measures them tells.
-func (r *Report) decide(a analysis.Answer) string {
-	run := r.Run
-	tables := a.Decidable
-	unmeasured := run.MinTime == 0 && slices.ContainsFunc(a.Open, func(t *analysis.Table) bool { return t.Launch == 0 })
-	if len(tables) == 0 || unmeasured {
-		tables = a.Open
+// tablesWords count some tables, and name the first of them.
+func (r *Report) tablesWords(some []*analysis.Table) string {
+	var names []string
+	for _, t := range some {
+		names = append(names, r.label(t))
 	}
-	operations := map[string]bool{}
+	return wording.Clean(fmt.Sprintf("%d of %s (%s)", len(some), wording.Plural(len(r.Tables), "table"), firstFew(names, maxNamed)))
+}
+
+// unmeasured reports whether some open tables were never measured, and nothing tells how long
+// that takes.
+func (r *Report) unmeasured(a analysis.Answer) bool {
+	return r.Run.MinTime == 0 && slices.ContainsFunc(a.Open, func(t *analysis.Table) bool { return t.Launch == 0 })
+}
+
+// resumes reports whether the user can go on with the run.
+func (r *Report) resumes() bool {
+	return r.Run.Status == assay.Interrupted && !r.Run.Imported
+}
+
+// decide is the command that measures the tables that it is likely to decide, or else all, for
+// as long as that needs.
+func (r *Report) decide(a analysis.Answer) string {
+	if r.resumes() {
+		return r.command("run", planOf(r.Run), "--resume")
+	}
+	run, operations, all := r.Run, map[string]bool{}, map[string]bool{}
+	tables := a.Decidable
+	run.Options.Budget = max(a.Needs, min(2*run.Options.Budget, analysis.Patience).Round(time.Second))
+	if len(tables) == 0 || r.unmeasured(a) {
+		tables = a.Open
+	} else {
+		run.Options.Budget = a.Needs
+	}
 	for _, t := range tables {
 		operations[t.Cell().Operation] = true
 	}
-	all := map[string]bool{}
 	for _, t := range r.Tables {
 		all[t.Cell().Operation] = true
 	}
 	if len(operations) > 0 && len(operations) < len(all) {
 		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
-	}
-	needed, double := (a.Needs+a.Needs/5).Truncate(10*time.Second)+10*time.Second, (2 * run.Options.Budget).Round(time.Second)
-	switch {
-	case a.Needs == 0:
-		run.Options.Budget = double
-	case unmeasured:
-		run.Options.Budget = max(needed, double)
-	default:
-		run.Options.Budget = needed
 	}
 	return repeat(run, r.Store)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -413,5 +414,14 @@ func TestScreenOfBusyMachine(t *testing.T) {
 	}
 	if got := out.String(); !strings.Contains(got, "Not measured in that time: scan.") || strings.Contains(got, "\nscan ") || !strings.Contains(strings.Join(strings.Fields(got), " "), "CPU time decides 1 of the tables") || !strings.Contains(got, "2.00x") {
 		t.Errorf("want scan named once, and read by CPU time:\n%s", got)
+	}
+}
+
+// Odds are rounded down, end where simulations do, and are not said where they are even less.
+func TestOddsWords(t *testing.T) {
+	for chance, want := range map[float64]string{0.4: "", 0.6: ", odds about even that", 0.89: ", odds 8 to 1 that", 0.949: ", odds 18 to 1 that", 0.999: ", odds over 19 to 1 that", math.NaN(): ", too few launches for odds"} {
+		if got := oddsWords(chance); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%g: got %q, want %q", chance, got, want)
+		}
 	}
 }

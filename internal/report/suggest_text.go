@@ -14,8 +14,8 @@ import (
 // show.
 func suggestionSentence(s analysis.Suggestion) string {
 	text := suggestionWords(s)
-	if len(s.Open) > 0 && !s.Ahead() {
-		text += "; " + leaningWords(s)
+	if s.Leaning() {
+		text = leaningWords(s, "")
 	}
 	for _, c := range s.Unable {
 		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
@@ -42,21 +42,56 @@ func suggestionWords(s analysis.Suggestion) string {
 		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
 	}
 	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s%s",
-		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, otherClasses(s)+memoryWords(s))
+		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, otherClasses(s)+memoryOf(s.Best))
 }
 
-// leaningWords name who may turn out to be the best, the most often ahead first.
-func leaningWords(s analysis.Suggestion) string {
-	lead := s.Open[0]
-	text := fmt.Sprintf("leaning to %s: ahead in %d of %s, not shown", with(lead.Row), lead.Ahead, wording.Plural(s.Decided+s.Undecided, "comparison"))
-	if len(s.Open) == 1 {
-		return text
+// leaningWords name who may turn out to be the best, the most often ahead first, and how likely
+// that is; or how little it matters who does. What is promised is said behind who leads.
+func leaningWords(s analysis.Suggestion, promised string) string {
+	lead, of := s.Open[0], wording.Plural(s.Decided+s.Undecided, "comparison")
+	var race []string
+	for _, c := range s.Open {
+		race = append(race, with(c.Row))
 	}
-	var rest []string
-	for _, c := range s.Open[1:] {
-		rest = append(rest, with(c.Row))
+	if s.Close() {
+		apart := apartWords(s.Apart)
+		return fmt.Sprintf("too close to matter: %s differ by at most %s in %s%s; does that matter to you? If not, --margin %s calls them equal",
+			list(race), apart, of, promised, strings.ReplaceAll(apart, " ", ""))
 	}
-	return text + "; still in the race: " + strings.Join(rest, ", ")
+	text := fmt.Sprintf("leaning to %s: ahead in %d of %s", race[0], lead.Ahead, of)
+	if s.Chance < 0.5 {
+		text = fmt.Sprintf("no winner yet: %s is ahead in %d of %s", race[0], lead.Ahead, of)
+	}
+	if lead.Best > 0 {
+		text += fmt.Sprintf(", %d of them shown", lead.Best)
+	}
+	text += oddsWords(s.Chance) + promised + otherClasses(s) + memoryOf(s.Open[:1])
+	if len(race) > 1 {
+		text += "; still in the race: " + firstFew(race[1:], maxNamed)
+	}
+	return text
+}
+
+// apartWords is a factor as a share beyond 1, rounded up.
+func apartWords(factor float64) string { return fmt.Sprintf("%.1f %%", math.Ceil(1000*(factor-1))/10) }
+
+const maxOdds = 19 // as far as simulations check
+
+// oddsWords are a chance as odds, rounded down; nothing where they are against it.
+func oddsWords(chance float64) string {
+	odds := math.Floor(chance / (1 - chance))
+	words := fmt.Sprintf("%.0f to 1", odds)
+	switch {
+	case math.IsNaN(chance):
+		return ", too few launches for odds"
+	case chance < 0.5:
+		return ""
+	case odds < 2:
+		words = "about even"
+	case odds >= maxOdds:
+		words = fmt.Sprintf("over %d to 1", maxOdds)
+	}
+	return fmt.Sprintf(", odds %s that nothing is faster over all tables", words)
 }
 
 // otherClasses say what a suggestion was not compared with.
@@ -79,10 +114,10 @@ func lossWords(s analysis.Suggestion) string {
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
 }
 
-// memoryWords say that nothing of the data of a pick lasts.
-func memoryWords(s analysis.Suggestion) string {
+// memoryOf says that nothing of the data of some candidates lasts.
+func memoryOf(candidates []analysis.Candidate) string {
 	var lost []string
-	for _, c := range s.Best {
+	for _, c := range candidates {
 		if (assay.Promise{Settings: c.Row.Settings}).InMemory() {
 			lost = append(lost, with(c.Row))
 		}

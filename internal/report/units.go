@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -68,17 +67,6 @@ func speedText(i stat.Interval, metric assay.Metric) string {
 		i = i.Inverse()
 	}
 	return wording.Times(i)
-}
-
-// about is a duration as people say it.
-func about(d time.Duration) string {
-	switch {
-	case d < 90*time.Second:
-		return wording.Plural(max(1, int(d.Round(time.Second).Seconds())), "second")
-	case d < 90*time.Minute:
-		return wording.Plural(int(d.Round(time.Minute).Minutes()), "minute")
-	}
-	return wording.Plural(int(d.Round(time.Hour).Hours()), "hour")
 }
 
 // list joins names as a sentence does.

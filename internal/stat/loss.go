@@ -23,3 +23,16 @@ func Loss(comparisons []Comparison) float64 {
 	}
 	return math.Exp(worst)
 }
+
+// Apart is by which factor both sides of any of the comparisons differ at most, by their
+// intervals and the noise; NaN where one of them has too few launches.
+func Apart(comparisons []Comparison) float64 {
+	most := 1.0
+	for _, c := range comparisons {
+		if c.gain.n < MinPairs {
+			return math.NaN()
+		}
+		most = max(most, max(c.Ratio.High, 1/c.Ratio.Low)*math.Exp(c.rule.band()))
+	}
+	return most
+}

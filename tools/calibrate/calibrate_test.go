@@ -158,3 +158,25 @@ func TestPlantedLossMissesTheBar(t *testing.T) {
 		}
 	}
 }
+
+// Odds by a quarter of the spread, which take noise for a difference, overstate.
+func TestPlantedOddsMissTheBar(t *testing.T) {
+	planted := func(comparisons []stat.Comparison) float64 {
+		mean, variance := 0.0, 0.0
+		for _, c := range comparisons {
+			mean -= math.Log(c.Ratio.Center)
+			variance += math.Pow(math.Log(c.Ratio.High/c.Ratio.Low)/16, 2)
+		}
+		return 0.5 * math.Erfc(-mean/math.Sqrt(2*variance))
+	}
+	for name, c := range map[string]struct {
+		chance func([]stat.Comparison) float64
+		missed bool
+	}{"planted": {planted, true}, "chosen": {stat.Chance, false}} {
+		p := newPrinter(io.Discard, 1, 800)
+		p.odds(c.chance, []scenario{{name: "30 %", tables: 6, members: 3, spread: always(0.3)}})
+		if got := len(p.missed) > 0; got != c.missed {
+			t.Errorf("%s: missed bars %q; want some: %v", name, p.missed, c.missed)
+		}
+	}
+}

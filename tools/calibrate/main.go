@@ -32,6 +32,7 @@ func main() {
 	p.power(scenarios[:7])
 	p.estimates(scenarios[1:7])
 	p.losses(stat.Loss, scenarios[:16])
+	p.odds(stat.Chance, busy)
 	p.looks(chosenLooks, scenarios[:16])
 	p.across(scenario{name: "2-12 %, drivers differ 3x", tables: 4, members: 3, spread: between(0.02, 0.12), factor: between(1, 3)})
 	p.detectors()

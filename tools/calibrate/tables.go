@@ -19,6 +19,7 @@ const (
 	maxEquivalent          = 1         // that differ by twice the margin
 	minHeld                = 94        // bounds on what a pick loses
 	minTimely              = 200 / 3.0 // undecided comparisons that decide in twice the time said
+	maxOverstated          = 3         // points by which odds are better than what comes true
 )
 
 // printer prints tables in Markdown and notes which bars are missed, and which are
