@@ -233,7 +233,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
 		a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
-		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
+		a.buildCommand(), a.bundleCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
 		a.footprintCommand(), a.advisoriesCommand())
 	root.AddCommand(a.loadProcesses()...)

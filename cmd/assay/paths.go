@@ -136,7 +136,11 @@ func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab.Lab{Cache: cache, Source: source, Version: version, HostLock: hostLock, Wire: a.wireTrace(), Watcher: a.progress, Ended: a.push}, nil
+	bundle, err := build.FindBundle()
+	if err != nil {
+		return nil, err
+	}
+	return &lab.Lab{Cache: cache, Source: source, Bundle: bundle, Version: version, HostLock: hostLock, Wire: a.wireTrace(), Watcher: a.progress, Ended: a.push}, nil
 }
 
 // commandLine is an assay command on the same store.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/build"
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/runner/host"
@@ -39,13 +40,17 @@ func (a *app) runCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:   "run [PLAN]",
-		Short: "Measure a plan, quick by default, and show the result",
+		Short: "Measure a plan, quick or a bundle's by default, and show the result",
 		Args:  arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
 			}
-			return a.run(cmd.Context(), planArgument(args), flags)
+			name, err := flags.fromBundle(args)
+			if err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), name, flags)
 		},
 	}
 	f := cmd.Flags()
@@ -80,6 +85,23 @@ func (s *share) Set(text string) error {
 }
 
 func (s *share) Type() string { return "string" }
+
+// fromBundle is the plan that is meant, which in a bundle is its own, with its drivers, where
+// none is named.
+func (f *runFlags) fromBundle(args []string) (string, error) {
+	bundle, err := build.FindBundle()
+	if err != nil || bundle == nil {
+		return planArgument(args), err
+	}
+	name := bundle.PlanFile()
+	if len(args) > 0 {
+		name = args[0]
+	}
+	if name == bundle.PlanFile() && len(f.drivers) == 0 && !f.resume {
+		f.drivers = bundle.Drivers
+	}
+	return name, nil
+}
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
 

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +15,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
 	"assay/internal/build/scaffold"
+	"assay/internal/lab"
 	"assay/kit/process"
 	"assay/kit/workertest"
 )
@@ -145,4 +150,54 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&options.Only, "only", nil, "run only the checks whose names contain this; may be repeated")
 	return cmd
+}
+
+func (a *app) bundleCommand() *cobra.Command {
+	var drivers []string
+	var output string
+	cmd := &cobra.Command{
+		Use:   "bundle PLAN -o FILE.tar.gz",
+		Short: "Write assay, built workers, a plan and its data to one file, to measure on machines without Go, compiler or network",
+		Args:  arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return usage(errors.New("no file to write"), "name one: -o FILE.tar.gz")
+			}
+			if err := checkPlace(output); err != nil {
+				return usage(err)
+			}
+			request, err := runFlags{drivers: drivers}.request(args[0])
+			if err != nil {
+				return err
+			}
+			return a.bundle(cmd.Context(), request, output)
+		},
+	}
+	cmd.Flags().StringSliceVar(&drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],..., * for the maintained Go drivers of its engine, or all")
+	addFile(cmd, &output, "output", "o", "file to write")
+	return cmd
+}
+
+// bundle writes a bundle, whole or not at all.
+func (a *app) bundle(ctx context.Context, request lab.Request, path string) error {
+	l, err := a.lab(false)
+	if err != nil {
+		return err
+	}
+	out, err := os.CreateTemp(filepath.Dir(path), ".assay-bundle-")
+	if err != nil {
+		return fmt.Errorf("write the bundle: %w", err)
+	}
+	defer os.Remove(out.Name()) // of one that is whole nothing is left there
+	folder, _, _ := strings.Cut(filepath.Base(path), ".")
+	folder = cmp.Or(folder, request.Plan.Name)
+	if err := errors.Join(l.WriteBundle(ctx, request, out, folder), out.Chmod(0o644), out.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(out.Name(), path); err != nil {
+		return fmt.Errorf("write the bundle: %w", err)
+	}
+	a.progress.close()
+	fmt.Fprintf(a.stderr, "%s is for %s/%s; on such a machine: tar -xzf %s && %s/assay run\n", path, runtime.GOOS, runtime.GOARCH, filepath.Base(path), folder)
+	return nil
 }

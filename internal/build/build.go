@@ -49,6 +49,7 @@ type Builder struct {
 	Log    func(Event) // may be nil
 	// Checkouts are drivers' sources in folders. A spec names one by its version.
 	Checkouts []Checkout
+	Bundle    *Bundle // whose workers are built already; nil: there is none
 }
 
 // Worker is a program that can be started.
@@ -78,7 +79,10 @@ type Worker struct {
 // the compiler is killed and what it left is removed.
 func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 	start := time.Now()
-	w, err := b.find(ctx, spec, start)
+	w, bundled, err := b.Bundle.worker(spec)
+	if err == nil && !bundled {
+		w, err = b.find(ctx, spec, start)
+	}
 	if err != nil {
 		return Worker{}, b.failed(spec, err)
 	}
@@ -102,6 +106,9 @@ func (b *Builder) Check(ctx context.Context, spec Spec) error {
 }
 
 func (b *Builder) check(ctx context.Context, spec Spec) error {
+	if _, bundled, err := b.Bundle.worker(spec); bundled || err != nil {
+		return err
+	}
 	d, err := b.Source.driver(spec.Name)
 	switch {
 	case err != nil:

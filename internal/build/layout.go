@@ -10,9 +10,11 @@ import (
 // in another order each: two builds of one source can differ by several
 // percent through that alone. Only linking is repeated. What it cannot
 // reorder, C code, is said in the worker's FixedLayout.
+//
+// A bundle has as many as it was made with.
 func (b *Builder) BuildLayouts(ctx context.Context, spec Spec, n int) (Worker, error) {
 	w, err := b.Build(ctx, spec)
-	if err != nil || w.Toolchain == "" {
+	if _, bundled := b.Bundle.packed(spec); bundled || err != nil || w.Toolchain == "" {
 		return w, err
 	}
 	d, err := b.Source.driver(spec.Name)

@@ -108,6 +108,9 @@ func sqliteItself(dir string) (Module, error) {
 // Cached returns the worker of a spec where it was built before, and false
 // where it would have to be built. Nothing is fetched.
 func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
+	if w, bundled, err := b.Bundle.worker(spec); bundled || err != nil {
+		return w, err == nil, err
+	}
 	d, err := b.Source.driver(spec.Name)
 	if err != nil {
 		return Worker{}, false, err

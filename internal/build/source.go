@@ -113,23 +113,32 @@ func unpack(archive []byte, cacheDir string) (Source, error) {
 // Pack writes the sources of kit and of all workers as an archive. Equal
 // sources give byte-equal archives.
 func Pack(w io.Writer, s Source) error {
-	drivers, err := s.Drivers()
+	all, err := s.all()
 	if err != nil {
 		return err
 	}
+	return all.zip(w)
+}
+
+// all are the sources of kit and of all workers.
+func (s Source) all() (tree, error) {
+	drivers, err := s.Drivers()
+	if err != nil {
+		return nil, err
+	}
 	all, err := s.kit()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, d := range drivers {
 		files, err := s.worker(d)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, files...)
 	}
 	all.sort()
-	return all.zip(w)
+	return all, nil
 }
 
 func (s Source) kit() (tree, error) { return readTree(s.Dir, "kit", goSource) }

@@ -28,9 +28,10 @@ type Lab struct {
 	Source build.Source // of the workers
 	// Checkouts are drivers' sources in folders, which are asked for by their version.
 	Checkouts []build.Checkout
-	Version   string    // of assay, which runs keep
-	HostLock  string    // file by which those that measure on this machine take turns; empty: those of a cache folder do
-	Wire      io.Writer // gets a copy of the talk with the workers; nil: nobody
+	Bundle    *build.Bundle // that this program was unpacked from; nil: from none
+	Version   string        // of assay, which runs keep
+	HostLock  string        // file by which those that measure on this machine take turns; empty: those of a cache folder do
+	Wire      io.Writer     // gets a copy of the talk with the workers; nil: nobody
 	Watcher   Watcher
 	// Ended is told of each run that has ended, finished or interrupted; nil: nobody is.
 	Ended func(ctx context.Context, s *store.Store, run string)
@@ -100,7 +101,7 @@ const (
 )
 
 func (l *Lab) builder() *build.Builder {
-	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts}
+	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts, Bundle: l.Bundle}
 }
 
 // Datasets is the cache of prepared data.

@@ -33,7 +33,7 @@ type workers struct {
 	failed   map[string]error // likewise, by driver
 }
 
-// none is the error of a run without any worker: why each could not be built. It is one
+// none is the error where workers could not be built: why each. It is one
 // of the input where no machine can build any of them.
 func (w workers) none() error {
 	var all []error

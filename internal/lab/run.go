@@ -264,6 +264,9 @@ func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Optio
 		}
 	}
 	s.cases, err = plan.SelectToMeasure(all, options.Only, sides...)
+	for i := range s.cases {
+		s.cases[i].Dataset.File = l.Bundle.DataFile(s.cases[i].Dataset.File)
+	}
 	s.names = assay.NamesOf(s.cases)
 	return s, AsInputError(err)
 }
