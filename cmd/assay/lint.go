@@ -58,7 +58,7 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 		return &exitError{status: statusFailed}
 	}
 	if !result.Checked() {
-		return usage(errors.New("nothing was checked: no file that configures SQLite could be read"))
+		return usage(errors.New("nothing was judged that uses SQLite, or not all of the source is there: the notes name what was seen"))
 	}
 	return nil
 }

@@ -2,9 +2,7 @@ package lint
 
 import (
 	"fmt"
-	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 	"strings"
 
@@ -20,9 +18,9 @@ type Config struct {
 	// Resolve returns the driver that a package's program reaches through a
 	// package of libraries, by import path; false where it does not.
 	Resolve func(pkg, library string) (Driver, bool)
-	// Opened, which may be nil, is called with the place of each call that opens
-	// SQLite.
-	Opened func(token.Position)
+	// Opened, which may be nil, is called with the place of each call that opens SQLite, and
+	// whether its DSN is judged.
+	Opened func(at token.Position, judged bool)
 	// Unmeasured, which may be nil, is called with each driver at a version without facts, where
 	// a rule needed them.
 	Unmeasured func(Driver)
@@ -32,6 +30,10 @@ type Config struct {
 	// Untried, which may be nil, is called with each parameter that is nearly one
 	// that the driver knows, and that an experiment could decide about.
 	Untried func(Untried)
+	// program has all packages of the program; nil: that which is looked at.
+	program *evaluator
+	// elsewhere are the opens of all packages, for those that have none.
+	elsewhere []*open
 }
 
 // docs is where each rule is explained.
@@ -42,7 +44,11 @@ func Analyzer(config Config) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name: "assay", Doc: "find settings of SQLite that never take effect", RunDespiteErrors: true,
 		Run: func(pass *analysis.Pass) (any, error) {
-			c := &checker{evaluator: newEvaluator(pass.TypesInfo, pass.Files), Config: config, pass: pass, silent: silenced(pass)}
+			c := &checker{evaluator: config.program, Config: config, pass: pass}
+			if c.evaluator == nil {
+				c.evaluator = newEvaluator(pass.Fset)
+				c.add(pass.TypesInfo, pass.Files)
+			}
 			c.run()
 			return nil, nil
 		},
@@ -52,9 +58,8 @@ func Analyzer(config Config) *analysis.Analyzer {
 type checker struct {
 	*evaluator
 	Config
-	pass   *analysis.Pass
-	silent map[line][]string
-	pools  pools
+	pass  *analysis.Pass
+	pools pools
 }
 
 func (c *checker) resolve(pkg, library string) (Driver, bool) { return c.Config.Resolve(pkg, library) }
@@ -63,12 +68,17 @@ func (c *checker) run() {
 	opens, others := c.opens(c.pass.Files)
 	c.pools = c.findPools(c.pass.Files)
 	for _, o := range opens {
+		judged := !c.isTest(o.call) && (o.dsn.whole || len(o.dsn.parameters) > 0)
 		if c.Opened != nil {
-			c.Opened(c.pass.Fset.Position(o.call.Pos()))
+			c.Opened(c.pass.Fset.Position(o.call.Pos()), judged)
+		}
+		if !judged && !c.isTest(o.call) {
+			c.note(c.given(o.arg, o.known).Pos(), o.driver, "the DSN", onlyRunning)
 		}
 		c.checkOpen(o)
 	}
 	c.checkPragmas(opens)
+	c.checkTransactions(opens)
 	if len(opens) > 0 && !others {
 		c.checkIdle()
 	}
@@ -92,26 +102,19 @@ func (c *checker) checkOpen(o *open) {
 	for _, parameter := range o.dsn.parameters {
 		c.checkParameter(o, parameter, around)
 	}
-	if len(around) == 1 {
-		c.checkWhole(o, around[0])
-		return
-	}
-	// What else it does at this version is not known: that counts where any other version
+	// What the measured versions on both sides do, it does. What only some do counts where it
 	// would give a finding.
-	others := c.Facts.Versions(o.driver.Name)
-	if len(others) == 0 || slices.ContainsFunc(others, func(f facts.Facts) bool { return c.finds(func(c *checker) { c.checkWhole(o, f) }) }) {
-		c.unmeasured(o.driver)
+	for _, rule := range []func(*checker, *open, facts.Facts){(*checker).checkReadOnly, (*checker).checkMemory, (*checker).checkShared,
+		(*checker).checkTimeout, (*checker).checkForeignKeys, (*checker).checkCache} {
+		finds := func(f facts.Facts) bool { return c.finds(func(c *checker) { rule(c, o, f) }) }
+		others := c.Facts.Versions(o.driver.Name)
+		switch {
+		case len(around) > 0 && !slices.ContainsFunc(around, func(f facts.Facts) bool { return !finds(f) }):
+			rule(c, o, around[0])
+		case len(around) > 1 && slices.ContainsFunc(around, finds), len(around) == 0 && (len(others) == 0 || slices.ContainsFunc(others, finds)):
+			c.unmeasured(o.driver)
+		}
 	}
-}
-
-// checkWhole looks at what the parameters of a DSN do together.
-func (c *checker) checkWhole(o *open, f facts.Facts) {
-	c.checkReadOnly(o, f)
-	c.checkMemory(o, f)
-	c.checkShared(o, f)
-	c.checkTimeout(o, f)
-	c.checkForeignKeys(o, f)
-	c.checkCache(o, f)
 }
 
 // finds reports whether a rule has a finding, and keeps it from being reported.
@@ -185,10 +188,13 @@ func (c *checker) checkParameter(o *open, parameter string, around []facts.Facts
 	if rule != IgnoredKey && works == facts.Applied {
 		advice = "begin the DSN with file:"
 	}
+	if s.Setting == "journal_mode" && o.readOnly() {
+		advice = "leave it out: WAL is a property of the file, which a writer sets"
+	}
 	if o.dsn.memory != "" && s.Setting == "journal_mode" {
 		advice = "leave it out: a database in memory has no other journal mode than memory and off"
 	}
-	c.report(c.find(o.arg, parameter), rule, "%s %s: %s%s%s", o.driver.Name, o.driver.Version,
+	c.report(c.find(o, parameter), rule, "%s %s: %s%s%s", o.driver.Name, o.driver.Version,
 		strings.ReplaceAll(what, unknown, "..."), c.since(o.driver, s), "; "+strings.ReplaceAll(advice, unknown, "..."))
 }
 
@@ -263,6 +269,16 @@ func preferred(all []facts.Spelling) []facts.Spelling {
 	return append(first, rest...)
 }
 
+// readOnly reports whether the DSN asks for connections that write nothing.
+func (o *open) readOnly() bool {
+	return o.dsn.value("mode") == "ro" || o.immutable()
+}
+
+// immutable reports whether the DSN says that nobody writes to the file: then nothing is locked.
+func (o *open) immutable() bool {
+	return slices.Contains([]string{"1", "true", "on", "yes"}, strings.ToLower(o.dsn.value("immutable")))
+}
+
 func (c *checker) checkReadOnly(o *open, f facts.Facts) {
 	for parameter, effect := range f.ReadOnlyWAL {
 		key, value, _ := strings.Cut(parameter, "=")
@@ -279,7 +295,7 @@ func (c *checker) checkReadOnly(o *open, f facts.Facts) {
 			if effect == facts.Fails {
 				what = "an error at opening unless the file is in WAL mode already"
 			}
-			c.report(c.find(o.arg, asked), ReadOnly, "%s %s: %s together with %s is %s; leave it out: WAL is a property of the file, which a writer sets",
+			c.report(c.find(o, asked), ReadOnly, "%s %s: %s together with %s is %s; leave it out: WAL is a property of the file, which a writer sets",
 				o.driver.Name, o.driver.Version, asked, parameter, what)
 		}
 	}
@@ -289,8 +305,8 @@ func (c *checker) checkMemory(o *open, f facts.Facts) {
 	if !o.pool || f.Memory[o.dsn.memory] != facts.Private || c.pools.single {
 		return
 	}
-	c.report(o.arg.Pos(), MemoryPool, "%s %s: each connection of the pool has an empty database of its own with %q; %s, or %s",
-		o.driver.Name, o.driver.Version, o.dsn.text, oneConnection(c.info.TypeOf(o.call)), sharedMemory(f))
+	c.report(c.given(o.arg, o.known).Pos(), MemoryPool, "%s %s: each connection of the pool has an empty database of its own with %q; %s, or %s",
+		o.driver.Name, o.driver.Version, o.dsn.text, oneConnection(c.typeOf(o.call)), sharedMemory(f))
 }
 
 func sharedMemory(f facts.Facts) string {
@@ -308,7 +324,7 @@ func (c *checker) checkShared(o *open, f facts.Facts) {
 		return
 	}
 	if effect, _ := f.Effect(facts.Spelling{URI: true, Key: "cache", Setting: "shared_cache"}); effect == facts.Applied {
-		c.report(c.find(o.arg, "cache=shared"), SharedFile,
+		c.report(c.find(o, "cache=shared"), SharedFile,
 			"a shared cache makes connections of one process lock whole tables against each other, with errors that no busy timeout waits for; leave cache=shared out and set WAL")
 	}
 }
@@ -348,10 +364,10 @@ func readsPragma(o *open, f facts.Facts) bool {
 }
 
 func (c *checker) checkTimeout(o *open, f facts.Facts) {
-	if value, unset := c.unset(o, "busy_timeout", f); !unset || value != "0" {
+	if value, unset := c.unset(o, "busy_timeout", f); !unset || value != "0" || o.immutable() || c.isTest(o.call) {
 		return
 	}
-	c.report(o.arg.Pos(), NoTimeout, "%s %s waits 0 ms for a lock by default, so that a second writer fails at once with \"database is locked\"; %s",
+	c.report(c.given(o.arg, o.known).Pos(), NoTimeout, "%s %s waits 0 ms for a lock by default, so that a second writer fails at once with \"database is locked\"; %s",
 		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "busy_timeout"}, "5000", []facts.Facts{f}))
 }
 
@@ -359,37 +375,6 @@ func (c *checker) checkForeignKeys(o *open, f facts.Facts) {
 	if value, unset := c.unset(o, "foreign_keys", f); !unset || value != "0" || !c.mentions("create table") || !c.mentions("references ") {
 		return
 	}
-	c.report(o.arg.Pos(), NoKeys, "%s %s does not enforce foreign keys by default, and the schema in this package has some; %s",
+	c.report(c.given(o.arg, o.known).Pos(), NoKeys, "%s %s does not enforce foreign keys by default, and the schema in this package has some; %s",
 		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "foreign_keys"}, "1", []facts.Facts{f}))
 }
-
-// find returns where in the source a part of a text stands, in any case.
-func (c *checker) find(x ast.Expr, part string) token.Pos {
-	part = strings.ToLower(strings.Split(part, unknown)[0])
-	at := x.Pos()
-	var look func(ast.Node, int)
-	look = func(n ast.Node, depth int) {
-		ast.Inspect(n, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BasicLit:
-				if i := strings.Index(strings.ToLower(n.Value), part); n.Kind == token.STRING && i >= 0 {
-					at = n.Pos() + token.Pos(i)
-				}
-			case *ast.Ident:
-				object := c.info.Uses[n]
-				if _, isVar := object.(*types.Var); (isVar || isConst(object)) && depth < maxDepth {
-					for _, a := range c.assigned[object] {
-						if a.rhs != nil {
-							look(a.rhs, depth+1)
-						}
-					}
-				}
-			}
-			return true
-		})
-	}
-	look(x, 0)
-	return at
-}
-
-func isConst(o types.Object) bool { _, is := o.(*types.Const); return is }

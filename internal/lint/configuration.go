@@ -82,15 +82,13 @@ func findConfigured(ctx context.Context, root tree, result *Result) ([]configure
 			return nil
 		}
 		result.Configurations++
+		result.Seen++
 		settings, err := railsSettings(data)
 		if err != nil {
 			result.Broken = append(result.Broken, name+": "+err.Error())
-			result.Unread++
 			return nil
 		}
-		if len(settings) > 0 {
-			all = append(all, configured{name, settings, strings.Split(string(data), "\n")})
-		}
+		all = append(all, configured{name, settings, strings.Split(string(data), "\n")})
 		return nil
 	})
 	return all, python, err
@@ -121,7 +119,7 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 	}
 	modules, err := parsePython(ctx, sources)
 	if missing, is := errors.AsType[*noPythonError](err); is {
-		result.Configurations, result.Unread = result.Configurations+len(sources), result.Unread+len(sources)
+		result.Configurations, result.Seen = result.Configurations+len(sources), result.Seen+len(sources)
 		for _, f := range sources {
 			result.Broken = append(result.Broken, f.name+": "+missing.Error())
 		}
@@ -136,11 +134,18 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 		if m.problem != "" {
 			result.Broken = append(result.Broken, f.name+": "+quoted(m.problem))
 		}
-		if m.databases > 0 {
+		lines := strings.Split(f.text, "\n")
+		if m.databases+len(m.unjudged) > 0 {
 			result.Configurations++
+			result.Seen++
 		}
-		if len(m.settings) > 0 {
-			all = append(all, configured{f.name, m.settings, strings.Split(f.text, "\n")})
+		if m.databases > 0 {
+			all = append(all, configured{f.name, m.settings, lines})
+		}
+		for _, u := range m.unjudged {
+			if u.File = f.name; !silent(lines, u.Line, notJudged) {
+				result.NotJudged = append(result.NotJudged, u)
+			}
 		}
 	}
 	return all, nil

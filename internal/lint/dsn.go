@@ -2,195 +2,8 @@ package lint
 
 import (
 	"go/ast"
-	"go/constant"
-	"go/token"
-	"go/types"
 	"strings"
 )
-
-// unknown stands in a text for what only the running program knows.
-const unknown = "\x00"
-
-// evaluator finds out what strings of a package are made of.
-type evaluator struct {
-	info     *types.Info
-	assigned map[types.Object][]assignment
-}
-
-type assignment struct {
-	tok token.Token
-	rhs ast.Expr // nil: of a call with several results, or of a loop
-}
-
-func newEvaluator(info *types.Info, files []*ast.File) *evaluator {
-	e := &evaluator{info, map[types.Object][]assignment{}}
-	for _, f := range files {
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				e.assign(n.Tok, n.Lhs, n.Rhs)
-			case *ast.ValueSpec:
-				left := make([]ast.Expr, len(n.Names))
-				for i, name := range n.Names {
-					left[i] = name
-				}
-				if len(n.Values) > 0 {
-					e.assign(token.DEFINE, left, n.Values)
-				}
-			case *ast.RangeStmt:
-				e.assign(n.Tok, []ast.Expr{n.Key, n.Value}, nil)
-			case *ast.UnaryExpr:
-				if n.Op == token.AND { // anyone may change it
-					e.assign(token.ASSIGN, []ast.Expr{n.X}, nil)
-				}
-			}
-			return true
-		})
-	}
-	return e
-}
-
-func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
-	for i, l := range left {
-		object := e.object(l)
-		if object == nil {
-			continue
-		}
-		a := assignment{tok: tok}
-		if len(left) == len(right) {
-			a.rhs = right[i]
-		}
-		e.assigned[object] = append(e.assigned[object], a)
-	}
-}
-
-// object is the variable or the field that an expression names.
-func (e *evaluator) object(x ast.Expr) types.Object {
-	switch x := x.(type) {
-	case *ast.Ident:
-		if object := e.info.Defs[x]; object != nil {
-			return object
-		}
-		return e.info.Uses[x]
-	case *ast.SelectorExpr:
-		return e.info.Uses[x.Sel]
-	case *ast.ParenExpr:
-		return e.object(x.X)
-	}
-	return nil
-}
-
-// text is what a string is made of, with unknown for the rest.
-func (e *evaluator) text(x ast.Expr) string { return e.within(x, 0) }
-
-const maxDepth = 8
-
-func (e *evaluator) within(x ast.Expr, depth int) string {
-	if value := e.info.Types[x].Value; value != nil && value.Kind() == constant.String {
-		return constant.StringVal(value)
-	}
-	if depth == maxDepth {
-		return unknown
-	}
-	switch x := x.(type) {
-	case *ast.ParenExpr:
-		return e.within(x.X, depth+1)
-	case *ast.BinaryExpr:
-		if x.Op == token.ADD {
-			return e.within(x.X, depth+1) + e.within(x.Y, depth+1)
-		}
-	case *ast.CallExpr:
-		if path, name := e.function(x); path == "fmt" && name == "Sprintf" && len(x.Args) > 0 {
-			return e.format(x.Args, depth+1)
-		}
-	case *ast.Ident:
-		return e.variable(x, depth+1)
-	}
-	return unknown
-}
-
-// variable is a local variable's text: of its only value, and of all that is
-// added to it. What branches add is there, too.
-func (e *evaluator) variable(x *ast.Ident, depth int) string {
-	v, ok := e.info.Uses[x].(*types.Var)
-	if !ok || v.IsField() || v.Pkg() == nil || v.Parent() == nil || v.Parent() == v.Pkg().Scope() {
-		return unknown
-	}
-	text := ""
-	for i, a := range e.assigned[v] {
-		switch {
-		case a.rhs == nil || i > 0 && a.tok != token.ADD_ASSIGN:
-			return unknown
-		case a.tok == token.ADD_ASSIGN && i == 0: // a parameter's value is before it
-			text = unknown
-		}
-		text += e.within(a.rhs, depth)
-	}
-	if text == "" {
-		return unknown
-	}
-	return text
-}
-
-// format is the text of fmt.Sprintf.
-func (e *evaluator) format(args []ast.Expr, depth int) string {
-	format, next := e.within(args[0], depth), 1
-	var text strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			text.WriteByte(format[i])
-			continue
-		}
-		for i++; i < len(format) && strings.IndexByte("+-# 0123456789.", format[i]) >= 0; i++ {
-		}
-		switch {
-		case i == len(format):
-			return unknown
-		case format[i] == '%':
-			text.WriteByte('%')
-		case next < len(args) && strings.IndexByte("svd", format[i]) >= 0:
-			text.WriteString(e.argument(args[next], depth))
-			next++
-		default:
-			text.WriteString(unknown)
-			next++
-		}
-	}
-	return text.String()
-}
-
-func (e *evaluator) argument(x ast.Expr, depth int) string {
-	if value := e.info.Types[x].Value; value != nil && value.Kind() == constant.Int {
-		return value.ExactString()
-	}
-	return e.within(x, depth)
-}
-
-func (e *evaluator) number(x ast.Expr) (int64, bool) {
-	value := e.info.Types[x].Value
-	if value == nil || value.Kind() != constant.Int {
-		return 0, false
-	}
-	return constant.Int64Val(value)
-}
-
-// function is the package and the name of a function of another package that
-// is called. It needs no types: a package that could not be loaded will do.
-func (e *evaluator) function(call *ast.CallExpr) (path, name string) {
-	selector, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return "", ""
-	}
-	ident, ok := selector.X.(*ast.Ident)
-	if !ok {
-		return "", ""
-	}
-	imported, ok := e.info.Uses[ident].(*types.PkgName)
-	if !ok {
-		return "", ""
-	}
-	return imported.Imported().Path(), selector.Sel.Name
-}
 
 // dsn is a DSN as far as the source shows it.
 type dsn struct {
@@ -259,4 +72,83 @@ func (d dsn) value(key string) string {
 		}
 	}
 	return ""
+}
+
+// query is the text of the parameters in url.Values: those of its literal, and those that
+// Add and Set give it.
+func (e *evaluator) query(x ast.Expr, known values, depth int) string {
+	var all []string
+	add := func(key, value ast.Expr) {
+		all = append(all, e.within(key, known, depth)+"="+e.within(value, known, depth))
+	}
+	variable := e.object(x)
+	literal, ok := x.(*ast.CompositeLit)
+	if made := e.assigned[variable]; variable.IsValid() && len(made) == 1 {
+		switch rhs := made[0].rhs.(type) {
+		case *ast.CompositeLit:
+			literal, ok = rhs, true
+		case *ast.CallExpr:
+			name, builtin := rhs.Fun.(*ast.Ident)
+			ok = builtin && name.Name == "make"
+		}
+	}
+	if !ok { // the unknown may have more
+		all = append(all, unknown)
+	}
+	if literal != nil {
+		for _, element := range literal.Elts {
+			pair, _ := element.(*ast.KeyValueExpr)
+			if pair == nil {
+				return unknown
+			}
+			list, _ := e.elements(pair.Value, known, depth)
+			for _, value := range list {
+				add(pair.Key, value)
+			}
+		}
+	}
+	for _, call := range e.methods[variable] {
+		name := call.Fun.(*ast.SelectorExpr).Sel.Name
+		if (name == "Add" || name == "Set") && len(call.Args) == 2 {
+			add(call.Args[0], call.Args[1])
+		}
+	}
+	return strings.Join(all, "&")
+}
+
+// address is the text of a url.URL that the source makes.
+func (e *evaluator) address(x ast.Expr, known values, depth int) string {
+	if address, ok := x.(*ast.UnaryExpr); ok {
+		x = address.X
+	}
+	variable, literal := e.object(x), ast.Expr(x)
+	if all := e.assigned[variable]; variable.IsValid() && len(all) == 1 {
+		literal = all[0].rhs
+	}
+	if address, ok := literal.(*ast.UnaryExpr); ok {
+		literal = address.X
+	}
+	made, ok := literal.(*ast.CompositeLit)
+	if !ok {
+		return unknown
+	}
+	parts := map[string]string{}
+	for _, element := range made.Elts {
+		if pair, ok := element.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				parts[key.Name] = e.within(pair.Value, known, depth)
+			}
+		}
+	}
+	for _, set := range e.fields[variable] {
+		parts[set.name] = e.within(set.value, known, depth)
+	}
+	text := parts["Host"] + parts["Path"] + parts["Opaque"]
+	if parts["Scheme"] != "" {
+		text = parts["Scheme"] + ":" + text
+	}
+	if parts["RawQuery"] != "" {
+		text += "?" + parts["RawQuery"]
+	}
+	return text
 }

@@ -25,7 +25,7 @@ func writeText(out io.Writer, r Result) error {
 		}
 	}
 	for _, u := range r.NotJudged {
-		if _, err := fmt.Fprintf(out, "%s:%d:%d: not judged: %s: %s: %s\n", u.File, u.Line, u.Column, strings.TrimSpace(u.Driver+" "+u.Version), u.Parameter, u.Reason); err != nil {
+		if _, err := fmt.Fprintf(out, "%s:%d:%d: not judged: %s\n", u.File, u.Line, u.Column, strings.TrimPrefix(strings.TrimSpace(u.Driver+" "+u.Version)+": ", ": ")+u.Parameter+": "+u.Reason); err != nil {
 			return err
 		}
 	}

@@ -2,26 +2,21 @@ package lint
 
 import (
 	"go/ast"
-	"go/types"
+	"go/token"
 )
 
 // handles tells which calls open the pools that a package's variables hold.
 type handles struct {
 	*checker
 	opens []*open
-	calls map[types.Object][]*ast.CallExpr // whose result a variable or a field is
-	funcs map[types.Object]*ast.FuncDecl
+	calls map[token.Pos][]*ast.CallExpr // whose result a variable or a field is
 }
 
 func (c *checker) findHandles(opens []*open) handles {
-	h := handles{c, opens, map[types.Object][]*ast.CallExpr{}, map[types.Object]*ast.FuncDecl{}}
+	h := handles{c, opens, map[token.Pos][]*ast.CallExpr{}}
 	for _, f := range c.pass.Files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.FuncDecl:
-				if object := c.info.Defs[n.Name]; object != nil {
-					h.funcs[object] = n
-				}
 			case *ast.ValueSpec:
 				if len(n.Values) == 1 {
 					h.keep(n.Names[0], n.Values[0])
@@ -39,7 +34,7 @@ func (c *checker) findHandles(opens []*open) handles {
 
 // keep notes that a variable holds a result; nil where that is none of a call.
 func (h handles) keep(variable, value ast.Expr) {
-	if object := h.object(variable); object != nil {
+	if object := h.object(variable); object.IsValid() {
 		call, _ := value.(*ast.CallExpr)
 		h.calls[object] = append(h.calls[object], call)
 	}
@@ -47,7 +42,7 @@ func (h handles) keep(variable, value ast.Expr) {
 
 // of returns the calls that may have opened a pool. Where they are not seen, these
 // are all of the package; certain is false then, unless there is one only.
-func (h handles) of(pool types.Object) (all []*open, certain bool) {
+func (h handles) of(pool token.Pos) (all []*open, certain bool) {
 	calls := h.calls[pool]
 	for _, call := range calls {
 		opened := h.by(call, map[*ast.FuncDecl]bool{})
@@ -70,10 +65,13 @@ func (h handles) by(call *ast.CallExpr, read map[*ast.FuncDecl]bool) (all []*ope
 	}
 	for _, o := range h.opens {
 		if o.call == call {
-			return []*open{o}
+			all = append(all, o)
 		}
 	}
-	called := h.funcs[h.object(call.Fun)]
+	if len(all) > 0 {
+		return all
+	}
+	called := h.functions[h.object(call.Fun)]
 	if called == nil || called.Body == nil || read[called] {
 		return nil
 	}

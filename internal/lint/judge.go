@@ -19,28 +19,47 @@ type configurationChecker struct {
 }
 
 func (c *configurationChecker) run() {
+	if len(c.settings) == 0 { // there is nothing to judge
+		c.result.Judged++
+	}
 	for _, library := range facts.LibraryNames() {
 		if !slices.ContainsFunc(c.settings, func(w written) bool { return w.library == library }) {
 			continue
 		}
 		release := locked(c.root, path.Dir(c.name), library)
+		c.checkBeside(library, release)
 		c.result.Broken = append(c.result.Broken, release.refused...)
-		if release.version == "" {
-			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s has no version in %s beside the file or above it: its settings were not judged", c.name, library, lockNames(library)))
-			continue
-		}
 		if release.changed != "" {
 			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s may change what %s does with it: its settings were not judged", c.name, release.changed, library))
 			continue
 		}
+		if release.version == "" {
+			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s has no version in %s beside the file or above it: its settings were not judged", c.name, library, lockNames(library)))
+			continue
+		}
 		judges := c.libraries.Judges(library, release.version, release.driver)
 		for _, w := range c.settings {
-			if w.library != library {
+			if w.library != library || w.place == beside {
 				continue
 			}
 			if len(judges) == 0 || !(judge{c, release, judges, w}).check() {
 				c.result.Unmeasured = append(c.result.Unmeasured, release.label(library))
+				continue
 			}
+			c.result.Judged++
+		}
+	}
+}
+
+// beside is the place of a key of a database that stands among Django's aliases: no version
+// knows it there.
+const beside = "DATABASES"
+
+func (c *configurationChecker) checkBeside(library string, r release) {
+	for _, w := range c.settings {
+		if w.library == library && w.place == beside {
+			c.result.Judged++
+			(judge{c, r, nil, w}).report(IgnoredOption, "takes %q in DATABASES for another database, and the databases beside it do not have it; move it into each entry, beside \"ENGINE\"", w.key)
 		}
 	}
 }
@@ -243,7 +262,7 @@ func (j judge) report(rule Rule, format string, args ...any) {
 	if silent(j.lines, j.written.line, rule.ID) {
 		return
 	}
-	message := j.release.title(j.written.library) + ": " + fmt.Sprintf(format, args...)
+	message := strings.TrimSpace(j.release.title(j.written.library)) + ": " + fmt.Sprintf(format, args...)
 	j.result.Findings = append(j.result.Findings, Finding{rule.ID, rule.Severity, j.name, j.written.line, j.written.column, message, docs + "#" + rule.ID})
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -36,6 +35,7 @@ var versions = map[string]Driver{
 	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
 	"elsewhere": {"modernc", "v1.61.1"}, "limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
 	"nc": {"ncruces", "v0.32.0"}, "handle": {"mattn", "v1.14.52"},
+	"follow": {"mattn", "v1.14.52"}, "seen": {"mattn", "v1.14.52"}, "deferred": {"mattn", "v1.14.52"}, "unfollowed": {"mattn", "v1.14.52"},
 }
 
 func TestRules(t *testing.T) {
@@ -61,6 +61,26 @@ func TestNotJudged(t *testing.T) {
 		"_cache_size=64MB" + value + "cache_size is not known to take it", "mode=rwx" + value + "read_only is not known to take it"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What opens SQLite and cannot be followed is named.
+func TestUnfollowed(t *testing.T) {
+	var got []string
+	judged := 0
+	resolve := func(_, library string) (Driver, bool) {
+		return versions["matt"], libraries[library].driver == "mattn"
+	}
+	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve, NotJudged: func(_ token.Position, _ Driver, parameter, reason string) {
+		got = append(got, parameter+": "+reason)
+	}, Opened: func(_ token.Position, known bool) {
+		if known {
+			judged++
+		}
+	}}), "unfollowed")
+	want := []string{"the name of the driver: " + onlyRunning, "sql.OpenDB: what its connector sets is not followed", "the DSN: " + onlyRunning}
+	if diff := cmp.Diff(want, got); diff != "" || judged > 0 {
+		t.Errorf("%d judged (-want +got)\n%s", judged, diff)
 	}
 }
 
@@ -91,8 +111,9 @@ func TestExperimentSettlesSpelling(t *testing.T) {
 func spelled(t *testing.T, all *facts.Table) string {
 	t.Helper()
 	said := ""
-	c := checker{evaluator: &evaluator{info: &types.Info{}}, Config: Config{Facts: all}, pass: &analysis.Pass{
-		Fset: token.NewFileSet(), Report: func(d analysis.Diagnostic) { said = d.Message }}}
+	fset := token.NewFileSet()
+	c := checker{evaluator: newEvaluator(fset), Config: Config{Facts: all}, pass: &analysis.Pass{
+		Fset: fset, Report: func(d analysis.Diagnostic) { said = d.Message }}}
 	arg := &ast.BasicLit{Kind: token.STRING, Value: "`file:a?_sychronous=NORMAL`"}
 	o := &open{arg: arg, dsn: parseDSN("file:a?_sychronous=NORMAL"), driver: versions["matt"]}
 	c.checkParameter(o, "_sychronous=NORMAL", all.Versions("mattn"))
@@ -186,8 +207,8 @@ func TestRunSaysWhatItCannotKnow(t *testing.T) {
 	dir := module(t, "v1.54.0", app)
 	result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
 	must(t, err)
-	if len(result.Findings) != 3 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
-		t.Errorf("got %+v, want three PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken", result)
+	if len(result.Findings) != 3 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 2 || result.Opens != 1 || result.Missing != 1 {
+		t.Errorf("got %+v, want three PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken, one missing", result)
 	}
 	if drivers, err := Unmeasured(t.Context(), dir, []string{"./..."}, table(t)); err != nil || len(drivers) > 0 {
 		t.Errorf("got %v, %v to be measured, want nothing: a folder has no version", drivers, err)

@@ -33,7 +33,7 @@ func newLoader() *loader {
 
 // known are the packages beside the module's own whose types the rules look
 // at, and what those are made of.
-var known = []string{"database/sql", "database/sql/driver", "context", "time", "github.com/jmoiron/sqlx", "gorm.io/gorm"}
+var known = []string{"database/sql", "database/sql/driver", "context", "time", "net/url", "github.com/jmoiron/sqlx", "gorm.io/gorm", "entgo.io/ent/dialect"}
 
 // packages returns packages with their types, as far as those are looked at.
 func (l *loader) packages(roots []*packages.Package) ([]*packages.Package, error) {

@@ -2,7 +2,9 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -47,7 +49,7 @@ func lockNames(library string) string {
 	if library == facts.ActiveRecord {
 		return "Gemfile.lock"
 	}
-	return "requirements.txt (with ==), poetry.lock, uv.lock, pdm.lock or Pipfile.lock"
+	return "requirements.txt or pyproject.toml (with ==), poetry.lock, uv.lock, pdm.lock or Pipfile.lock"
 }
 
 // locked finds the release of a library in the lock file nearest to a folder, in
@@ -57,7 +59,7 @@ func locked(root tree, dir, library string) release {
 	for {
 		r := lockedIn(root, dir, library)
 		refused = append(refused, r.refused...)
-		if r.version != "" || dir == "." {
+		if r.version != "" || r.changed != "" || dir == "." {
 			r.refused = refused
 			return r
 		}
@@ -77,7 +79,7 @@ func lockedIn(root tree, dir, library string) release {
 		return release{refused: []string{err.Error()}}
 	}
 	gems := lockedGems(string(data))
-	return release{version: gems[facts.ActiveRecord], driver: gems["sqlite3"], changed: changedAdapter(root, dir, gems)}
+	return release{version: gems[facts.ActiveRecord], driver: gems["sqlite3"], changed: cmp.Or(forked(string(data)), changedAdapter(root, dir, gems))}
 }
 
 // changedAdapter names a gem, or a file of the application, that may change what
@@ -99,22 +101,53 @@ func changedAdapter(root tree, dir string, gems map[string]string) string {
 	return ""
 }
 
-var gemLine = regexp.MustCompile(`^    ([a-z0-9_-]+) \(([0-9][^-)]*)`)
+var (
+	gemLine = regexp.MustCompile(`^    ([a-z0-9_-]+) \(([0-9][^-)]*)`)
+	// own are the repositories of the gems themselves.
+	own = map[string]*regexp.Regexp{facts.ActiveRecord: regexp.MustCompile(`[/:]rails/rails(\.git)?/?$`), "sqlite3": regexp.MustCompile(`[/:]sparklemotion/sqlite3-ruby(\.git)?/?$`)}
+)
 
-// lockedGems are the versions in a Gemfile.lock, of gems from a server. What
-// comes from git or from a folder need not be what its version says.
-func lockedGems(text string) map[string]string {
-	gems, section := map[string]string{}, ""
+// lockedGem is a gem in a Gemfile.lock, and the section and the address that it is from.
+type lockedGem struct{ name, version, section, remote string }
+
+func gemsOf(text string) (all []lockedGem) {
+	section, remote := "", ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if line != "" && line[0] != ' ' {
 			section = line
 		}
-		if match := gemLine.FindStringSubmatch(line); match != nil && section == "GEM" && gems[match[1]] == "" {
-			gems[match[1]] = match[2]
+		if at, ok := strings.CutPrefix(line, "  remote: "); ok {
+			remote = at
+		}
+		if match := gemLine.FindStringSubmatch(line); match != nil {
+			all = append(all, lockedGem{match[1], match[2], section, remote})
+		}
+	}
+	return all
+}
+
+// lockedGems are the versions in a Gemfile.lock, of gems from a server, or from their own
+// repository.
+func lockedGems(text string) map[string]string {
+	gems := map[string]string{}
+	for _, g := range gemsOf(text) {
+		if (g.section == "GEM" || g.section == "GIT" && own[g.name] != nil && own[g.name].MatchString(g.remote)) && gems[g.name] == "" {
+			gems[g.name] = g.version
 		}
 	}
 	return gems
+}
+
+// forked names what has ActiveRecord or sqlite3 from a repository or a folder that is not its
+// own: that need not be what its version says.
+func forked(text string) string {
+	for _, g := range gemsOf(text) {
+		if pattern := own[g.name]; pattern != nil && (g.section == "PATH" || g.section == "GIT" && !pattern.MatchString(g.remote)) {
+			return fmt.Sprintf("%s %s from %s", g.name, g.version, g.remote)
+		}
+	}
+	return ""
 }
 
 // lockedPackage is the version of a package for Python that the files of a folder
@@ -122,7 +155,10 @@ func lockedGems(text string) map[string]string {
 func lockedPackage(root tree, dir, name string) release {
 	var r release
 	found := map[string]bool{}
-	for _, pattern := range []string{"requirements*.txt", "requirements/*.txt", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"} {
+	for _, pattern := range []string{"requirements*.txt", "requirements/*.txt", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pyproject.toml"} {
+		if pattern == "pyproject.toml" && len(found) > 0 { // lock files say which it became
+			break
+		}
 		for _, file := range root.glob(dir, pattern) {
 			data, err := root.read(file, maxLock)
 			if err != nil {
@@ -143,6 +179,7 @@ func lockedPackage(root tree, dir, name string) release {
 var (
 	requirement = regexp.MustCompile(`(?mi)^[ \t]*([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*(?:[;#\\\r]|$)`)
 	lockedEntry = regexp.MustCompile(`(?m)^name = "([^"]+)"\r?\nversion = "([^"]+)"`)
+	project     = regexp.MustCompile(`(?mi)^[ \t]*["']?([a-z0-9][a-z0-9._-]*)["']?[ \t]*=[ \t]*(?:\{[^}\n]*\bversion[ \t]*=[ \t]*)?["'](?:==)?[ \t]*([0-9][0-9a-z.]*)["']|["']([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*["';]`)
 	pipfile     = regexp.MustCompile(`(?s)"([a-zA-Z0-9._-]+)": \{[^{}]*?"version": "==([^"]+)"`)
 )
 
@@ -155,11 +192,15 @@ func packageVersions(file, text, name string) []string {
 		pattern = requirement
 	case file == "Pipfile.lock":
 		pattern = pipfile
+	case file == "pyproject.toml":
+		pattern = project
 	}
 	var all []string
 	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
-		if strings.EqualFold(match[1], name) {
-			all = append(all, match[2])
+		for i := 1; i+1 < len(match); i += 2 {
+			if strings.EqualFold(match[i], name) {
+				all = append(all, match[i+1])
+			}
 		}
 	}
 	return all

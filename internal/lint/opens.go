@@ -1,6 +1,12 @@
 package lint
 
-import "go/ast"
+import (
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+)
 
 // Driver is a driver at a version.
 type Driver struct {
@@ -26,81 +32,181 @@ var libraries = map[string]library{
 	"github.com/eatonphil/gosqlite":        {"eatonphil", "github.com/eatonphil/gosqlite", ""},
 }
 
-type opener struct {
-	name int    // argument with the driver's name of database/sql; -1: none
-	dsn  int    // argument with the DSN
-	path string // package of the driver, where no argument names it
-	pool bool
+// libraryOf is the package of libraries that a package belongs to, such as one for gorm.
+func libraryOf(path string) string {
+	if _, there := libraries[path]; there {
+		return path
+	}
+	for at, o := range openers {
+		if at[0] == path {
+			return o
+		}
+	}
+	if path == "github.com/ncruces/go-sqlite3" {
+		return path + "/driver"
+	}
+	return ""
 }
 
-// openers are known by package and name.
-var openers = map[[2]string]opener{
-	{"database/sql", "Open"}:                           {name: 0, dsn: 1, pool: true},
-	{"github.com/jmoiron/sqlx", "Open"}:                {name: 0, dsn: 1, pool: true},
-	{"github.com/jmoiron/sqlx", "MustOpen"}:            {name: 0, dsn: 1, pool: true},
-	{"github.com/jmoiron/sqlx", "Connect"}:             {name: 0, dsn: 1, pool: true},
-	{"github.com/jmoiron/sqlx", "MustConnect"}:         {name: 0, dsn: 1, pool: true},
-	{"github.com/jmoiron/sqlx", "ConnectContext"}:      {name: 1, dsn: 2, pool: true},
-	{"entgo.io/ent/dialect/sql", "Open"}:               {name: 0, dsn: 1, pool: true},
-	{"gorm.io/driver/sqlite", "Open"}:                  {name: -1, dsn: 0, path: "github.com/mattn/go-sqlite3", pool: true},
-	{"github.com/glebarez/sqlite", "Open"}:             {name: -1, dsn: 0, path: "github.com/glebarez/go-sqlite", pool: true},
-	{"github.com/ncruces/go-sqlite3/gormlite", "Open"}: {name: -1, dsn: 0, path: "github.com/ncruces/go-sqlite3/driver", pool: true},
-	{"github.com/ncruces/go-sqlite3/driver", "Open"}:   {name: -1, dsn: 0, path: "github.com/ncruces/go-sqlite3/driver", pool: true},
-	{"zombiezen.com/go/sqlite", "OpenConn"}:            {name: -1, dsn: 0, path: "zombiezen.com/go/sqlite"},
-	{"zombiezen.com/go/sqlite/sqlitex", "NewPool"}:     {name: -1, dsn: 0, path: "zombiezen.com/go/sqlite"},
-	{"zombiezen.com/go/sqlite/sqlitex", "Open"}:        {name: -1, dsn: 0, path: "zombiezen.com/go/sqlite"},
-	{"crawshaw.io/sqlite", "OpenConn"}:                 {name: -1, dsn: 0, path: "crawshaw.io/sqlite"},
-	{"crawshaw.io/sqlite/sqlitex", "Open"}:             {name: -1, dsn: 0, path: "crawshaw.io/sqlite"},
-	{"github.com/eatonphil/gosqlite", "Open"}:          {name: -1, dsn: 0, path: "github.com/eatonphil/gosqlite"},
+// openers are functions that take a DSN first, by package and name, and the package of the
+// driver.
+var openers = map[[2]string]string{
+	{"gorm.io/driver/sqlite", "Open"}:                  "github.com/mattn/go-sqlite3",
+	{"gorm.io/driver/sqlite", "New"}:                   "github.com/mattn/go-sqlite3",
+	{"github.com/glebarez/sqlite", "Open"}:             "github.com/glebarez/go-sqlite",
+	{"github.com/glebarez/sqlite", "New"}:              "github.com/glebarez/go-sqlite",
+	{"github.com/ncruces/go-sqlite3/gormlite", "Open"}: "github.com/ncruces/go-sqlite3/driver",
+	{"github.com/ncruces/go-sqlite3/driver", "Open"}:   "github.com/ncruces/go-sqlite3/driver",
+	{"zombiezen.com/go/sqlite", "OpenConn"}:            "zombiezen.com/go/sqlite",
+	{"zombiezen.com/go/sqlite/sqlitex", "NewPool"}:     "zombiezen.com/go/sqlite",
+	{"zombiezen.com/go/sqlite/sqlitex", "Open"}:        "zombiezen.com/go/sqlite",
+	{"crawshaw.io/sqlite", "OpenConn"}:                 "crawshaw.io/sqlite",
+	{"crawshaw.io/sqlite/sqlitex", "Open"}:             "crawshaw.io/sqlite",
+	{"github.com/eatonphil/gosqlite", "Open"}:          "github.com/eatonphil/gosqlite",
 }
+
+// opensByName are functions that open a database by the name of a driver of database/sql
+// and a DSN behind it, also those of packages that nobody listed here.
+var opensByName = regexp.MustCompile(`^(Must)?(Open|Connect|NewEngine)`)
+
+// named are packages whose functions take the name of a driver first, whatever it is.
+var named = []string{"database/sql", "github.com/jmoiron/sqlx", "entgo.io/ent/dialect/sql", "xorm.io/xorm", "github.com/pocketbase/dbx"}
 
 // open is a call that opens a database of SQLite.
 type open struct {
 	call   *ast.CallExpr
 	arg    ast.Expr // the DSN
+	known  values   // of variables in it
 	dsn    dsn
 	driver Driver
 	pool   bool
 }
 
-// opens finds all calls of a package that open SQLite. It also reports whether
-// the package opens anything else.
+// opens finds all calls of a package that open SQLite, each with every DSN that the program
+// gives it. It also reports whether the package opens anything else.
 func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok {
+			if !ok || len(call.Args) == 0 {
 				return true
 			}
 			path, name := c.function(call)
-			opener, ok := openers[[2]string{path, name}]
-			if !ok || len(call.Args) <= opener.dsn {
-				return true
+			library, direct := openers[[2]string{path, name}]
+			switch {
+			case path == "database/sql" && name == "OpenDB" && !c.isTest(call) && c.reaches():
+				c.note(call.Pos(), Driver{}, "sql.OpenDB", "what its connector sets is not followed")
+			case direct:
+				for _, o := range ways(c.evaluator, func(known values) *open { return c.openedBy(call, call.Args[0], library, known) }) {
+					found, others = c.keepOpen(found, o, others)
+				}
+			case path != "" && opensByName.MatchString(name) && c.functions[c.object(call.Fun)] == nil:
+				for _, o := range ways(c.evaluator, func(known values) *open { return c.openedByName(path, call, known) }) {
+					found, others = c.keepOpen(found, o, others)
+				}
 			}
-			driver, known := c.driver(call, opener)
-			if !known {
-				others = true
-				return true
-			}
-			arg := call.Args[opener.dsn]
-			found = append(found, &open{call, arg, parseDSN(c.text(arg)), driver, opener.pool})
 			return true
 		})
 	}
 	return found, others
 }
 
-func (c *checker) driver(call *ast.CallExpr, o opener) (Driver, bool) {
-	if o.name < 0 {
-		return c.resolve(c.pass.Pkg.Path(), o.path)
+// keepOpen keeps an open of SQLite. An open of a driver that only the running program knows may
+// be one.
+func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) {
+	switch {
+	case o == nil:
+		return found, others
+	case o.driver.Name == "":
+		return found, true
+	case slices.ContainsFunc(found, func(other *open) bool {
+		return other.call == o.call && other.arg == o.arg && other.dsn.text == o.dsn.text
+	}):
+		return found, others
 	}
-	name := c.text(call.Args[o.name])
-	for path, l := range libraries {
-		if l.sqlName == name && l.sqlName != "" {
-			if driver, ok := c.resolve(c.pass.Pkg.Path(), path); ok {
-				return driver, true
+	return append(found, o), others
+}
+
+// openedBy is an open by a function that takes a DSN, or a literal with a field of that name.
+func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, known values) *open {
+	driver, ok := c.resolve(c.pass.Pkg.Path(), library)
+	if !ok {
+		return nil
+	}
+	if literal, ok := arg.(*ast.CompositeLit); ok {
+		for _, element := range literal.Elts {
+			if pair, ok := element.(*ast.KeyValueExpr); ok {
+				if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "DSN" {
+					arg = pair.Value
+				}
 			}
 		}
 	}
-	return Driver{}, false
+	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, libraries[library].sqlName != ""}
+}
+
+// openedByName is an open by a function that takes the name of a driver and a DSN; nil where
+// it is none, without a driver where it opens something else.
+func (c *checker) openedByName(path string, call *ast.CallExpr, known values) *open {
+	for i, arg := range call.Args[:len(call.Args)-1] {
+		if t := c.typeOf(arg); t != nil && !types.AssignableTo(t, types.Typ[types.String]) && t != types.Typ[types.Invalid] {
+			continue
+		}
+		name := c.text(arg, known)
+		library, ok := c.library(name, known)
+		if !ok {
+			continue
+		}
+		if driver, ok := c.resolve(c.pass.Pkg.Path(), library); ok {
+			return c.openedWith(call, call.Args[i+1], driver, known)
+		}
+		if !c.isTest(call) && c.reaches() {
+			c.note(call.Pos(), Driver{}, strconv.Quote(name), "which driver has this name is not known")
+		}
+		return &open{}
+	}
+	if !slices.Contains(named, path) {
+		return nil
+	}
+	first := 0
+	if len(call.Args) > 2 { // behind a context
+		first = 1
+	}
+	if c.text(call.Args[first], known) == unknown && c.wanted == nil && !c.isTest(call) && c.reaches() {
+		c.note(call.Pos(), Driver{}, "the name of the driver", onlyRunning)
+	}
+	return &open{}
+}
+
+const onlyRunning = "only the running program knows it"
+
+func (c *checker) openedWith(call *ast.CallExpr, arg ast.Expr, driver Driver, known values) *open {
+	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, true}
+}
+
+// library is the package of the driver that has a name of database/sql.
+func (c *checker) library(name string, known values) (string, bool) {
+	for _, r := range c.registered {
+		if c.text(r.name, known) == name {
+			return r.library, true
+		}
+	}
+	found := false
+	for _, path := range libraryPaths() {
+		if l := libraries[path]; l.sqlName == name && name != "" {
+			found = true
+			if _, ok := c.resolve(c.pass.Pkg.Path(), path); ok {
+				return path, true
+			}
+		}
+	}
+	return "", found
+}
+
+// reaches reports whether the package's program has a driver of SQLite.
+func (c *checker) reaches() bool {
+	return slices.ContainsFunc(libraryPaths(), func(path string) bool {
+		_, ok := c.resolve(c.pass.Pkg.Path(), path)
+		return ok
+	})
 }

@@ -18,7 +18,7 @@ type pools struct {
 	unsure  bool // a limit is no constant
 	hooks   bool // something runs on each new connection
 	maximum int64
-	limits  map[types.Object]limit
+	limits  map[token.Pos]limit
 	pragmas []pragmaCall
 }
 
@@ -29,10 +29,11 @@ type limit struct {
 }
 
 type pragmaCall struct {
-	arg  ast.Expr
-	text string
-	pool types.Object
-	of   types.Type // of the expression that the method is called on
+	arg   ast.Expr
+	known values
+	text  string
+	pool  token.Pos
+	of    types.Type // of the expression that the method is called on
 }
 
 // hookNames are functions and fields through which programs run statements on
@@ -40,7 +41,7 @@ type pragmaCall struct {
 var hookNames = []string{"ConnectHook", "RegisterConnectionHook", "OpenConnector", "PrepareConn", "OpenDB"}
 
 func (c *checker) findPools(files []*ast.File) pools {
-	p := pools{limits: map[types.Object]limit{}}
+	p := pools{limits: map[token.Pos]limit{}}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if ident, ok := n.(*ast.Ident); ok && slices.Contains(hookNames, ident.Name) {
@@ -61,7 +62,7 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 		return
 	}
 	pool, l := c.object(selector.X), limit{}
-	if pool != nil {
+	if pool.IsValid() {
 		l = p.limits[pool]
 	}
 	n, constant := c.number(call.Args[0])
@@ -82,13 +83,15 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 			if selector.Sel.Name == "ExecContext" && len(call.Args) > 1 {
 				arg = call.Args[1]
 			}
-			p.pragmas = append(p.pragmas, pragmaCall{arg, c.text(arg), pool, c.info.TypeOf(selector.X)})
+			p.pragmas = append(p.pragmas, ways(c.evaluator, func(known values) pragmaCall {
+				return pragmaCall{arg, known, c.text(arg, known), pool, c.typeOf(selector.X)}
+			})...)
 		}
 		return
 	default:
 		return
 	}
-	if pool != nil {
+	if pool.IsValid() {
 		p.limits[pool] = l
 	}
 }
@@ -97,7 +100,7 @@ const gormDB = "gorm.io/gorm.DB"
 
 // isPool reports whether an expression is a pool of connections.
 func (c *checker) isPool(x ast.Expr) bool {
-	return slices.Contains([]string{"database/sql.DB", "github.com/jmoiron/sqlx.DB", gormDB}, typeName(c.info.TypeOf(x)))
+	return slices.Contains([]string{"database/sql.DB", "github.com/jmoiron/sqlx.DB", gormDB}, typeName(c.typeOf(x)))
 }
 
 // typeName is the path and the name of a type, of what a pointer leads to, or of the first
@@ -135,7 +138,7 @@ func (c *checker) checkPragmas(opens []*open) {
 	}
 	handles := c.findHandles(opens)
 	for _, call := range c.pools.pragmas {
-		if call.pool == nil { // what another function gives
+		if !call.pool.IsValid() { // what another function gives
 			continue
 		}
 		for statement := range strings.SplitSeq(call.text, ";") {
@@ -161,7 +164,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 	if !seen || slices.ContainsFunc(made, func(o *open) bool { return !o.dsn.whole }) {
 		others = "have it only where their DSN sets it, and the DSN is not seen here in full"
 	}
-	c.report(c.find(call.arg, name), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, %s; %s", name, others, advice)
+	c.report(c.place(call.arg, name, call.known), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, %s; %s", name, others, advice)
 }
 
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
@@ -252,7 +255,7 @@ func (c *checker) checkCache(o *open, f facts.Facts) {
 			bytes = -n << 10
 		}
 		if c.pools.maximum > 1 && bytes*c.pools.maximum > maxCache {
-			c.report(c.find(o.arg, parameter), CacheSum, "%s is %d MB for each of up to %d connections: %d MB in all",
+			c.report(c.find(o, parameter), CacheSum, "%s is %d MB for each of up to %d connections: %d MB in all",
 				parameter, bytes>>20, c.pools.maximum, bytes*c.pools.maximum>>20)
 		}
 	}

@@ -21,7 +21,7 @@ var pythonParser string
 // isPython reports whether a file may configure a library for Python.
 func isPython(name string, data []byte) bool {
 	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
-	return strings.HasSuffix(name, ".py") && (has("create_engine") && has("sqlite") || has("ENGINE") && has("django.db.backends"))
+	return strings.HasSuffix(name, ".py") && has("sqlite") && (has("create_engine") || has("create_async_engine") || has("DATABASES") || has("ENGINE"))
 }
 
 type source struct{ name, text string }
@@ -29,7 +29,8 @@ type source struct{ name, text string }
 // pythonModule is what a file of Python says of SQLite.
 type pythonModule struct {
 	settings  []written
-	databases int    // it configures so many
+	databases int // it configures so many
+	unjudged  []Unjudged
 	problem   string // why it could not be read
 }
 
@@ -65,6 +66,7 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 			Line, Column               int
 		}
 		Databases int
+		Unjudged  []Unjudged
 		Problem   string
 	}
 	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(files) {
@@ -72,7 +74,7 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 	}
 	all := make([]pythonModule, len(files))
 	for i, a := range answers {
-		all[i] = pythonModule{databases: a.Databases, problem: a.Problem}
+		all[i] = pythonModule{databases: a.Databases, unjudged: a.Unjudged, problem: a.Problem}
 		for _, s := range a.Settings {
 			w := written{s.Library, s.Place, s.Key, quoted(s.Value), s.Known, s.Line, s.Column}
 			all[i].settings = append(all[i].settings, w.asOption())

@@ -10,6 +10,8 @@ ENGINE = "django.db.backends.sqlite3"
 # Keys of a database of Django that are no settings of SQLite.
 NEUTRAL = ("ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT", "TEST", "ATOMIC_REQUESTS", "AUTOCOMMIT",
            "CONN_HEALTH_CHECKS", "DISABLE_SERVER_SIDE_CURSORS", "TIME_ZONE")
+# Keys of a database of Django that are never names of one.
+MISPLACED = ("OPTIONS", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "ATOMIC_REQUESTS", "AUTOCOMMIT")
 SCHEMES = ("sqlite://", "sqlite+pysqlite://")
 TRUE = ("true", "yes", "on", "y", "t", "1")
 UNKNOWN = "\0"  # stands for what only the running program knows
@@ -20,7 +22,7 @@ class Module:
 
     def __init__(self, tree):
         self.tree = tree
-        self.values, self.count, self.uses, self.engines, self.packages = {}, {}, {}, set(), set()
+        self.values, self.count, self.uses, self.engines, self.asyncs, self.packages = {}, {}, {}, set(), set(), set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 self.uses[node.id] = self.uses.get(node.id, 0) + 1
@@ -28,8 +30,9 @@ class Module:
                 self.count[node.id] = self.count.get(node.id, 0) + 1
             elif isinstance(node, ast.arg):
                 self.count[node.arg] = self.count.get(node.arg, 0) + 2
-            elif isinstance(node, ast.ImportFrom) and node.module in ("sqlalchemy", "sqlalchemy.engine"):
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("sqlalchemy", "sqlmodel"):
                 self.engines |= {a.asname or a.name for a in node.names if a.name == "create_engine"}
+                self.asyncs |= {a.asname or a.name for a in node.names if a.name == "create_async_engine"}
             elif isinstance(node, ast.Import):
                 self.packages |= {a.asname or a.name for a in node.names if a.name == "sqlalchemy"}
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -86,6 +89,10 @@ class Module:
             if isinstance(node, (ast.Dict, ast.Call)):
                 yield node
             nodes.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    def makes_async_engine(self, function):
+        return (isinstance(function, ast.Name) and function.id in self.asyncs
+                or isinstance(function, ast.Attribute) and function.attr == "create_async_engine")
 
     def makes_engine(self, function):
         if isinstance(function, ast.Name):
@@ -207,10 +214,45 @@ def name_settings(name, node):
         yield setting("django", "NAME:file" if path.startswith("file:") else "NAME", key, value, node)
 
 
+def among_aliases(module):
+    """Keys of a database that stand beside its alias: {"default": {...}, "OPTIONS": {...}}."""
+    for node in module.outside_tests():
+        pairs = module.mapping(node) or []
+        entries = [{k: v for k, _, v in module.mapping(value) or []} for _, _, value in pairs]
+        if any("ENGINE" in e and module.text(e["ENGINE"]) == ENGINE for e in entries):
+            yield [setting("django", "DATABASES", key, module.scalar(value), at) for key, at, value in pairs
+                   if key in MISPLACED]
+
+
+def unjudged(module):
+    """What is seen of SQLite and not followed."""
+    def note(node, library, what, why):
+        return {"driver": library, "parameter": what, "reason": why, "line": node.lineno, "column": node.col_offset + 1}
+
+    guarded = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "isinstance" and len(n.args) == 2
+                  and "Connection" in ast.dump(n.args[1]) for n in ast.walk(module.tree))
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and module.makes_async_engine(node.func):
+            url = module.text(node.args[0]) if node.args else UNKNOWN
+            if url.startswith(("sqlite", UNKNOWN)):
+                why = "no experiment is about engines with aiosqlite"
+                if guarded:
+                    why += "; its connections are no sqlite3.Connection: a listener behind isinstance(..., sqlite3.Connection) never runs there"
+                yield note(node, "sqlalchemy", "create_async_engine", why)
+        elif isinstance(node, ast.Call) and module.makes_engine(node.func):
+            url = module.text(node.args[0]) if node.args else UNKNOWN
+            if url.startswith(UNKNOWN):
+                yield note(node, "sqlalchemy", "create_engine", "only the running program knows its address")
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "DATABASES":
+            if not any(True for _ in databases(module)):
+                yield note(node, "django", "DATABASES", "which database it is, or what changes it later, is not known")
+
+
 def read(name, text):
     module = Module(ast.parse(text, name))
     found = [*engines(module), *databases(module)]
-    return {"settings": [s for settings in found for s in settings], "databases": len(found)}
+    settings = [s for settings in [*found, *among_aliases(module)] for s in settings]
+    return {"settings": settings, "databases": len(found), "unjudged": list(unjudged(module))}
 
 
 def main():

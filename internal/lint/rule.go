@@ -52,6 +52,9 @@ var (
 	CacheSum = Rule{"cache-times-pool", Risk, "each connection of the pool has a cache of its own",
 		"Each connection has a cache of its own, and together they may take more than 1 GiB."}
 
+	DeferredWrite = Rule{"deferred-write", Risk, "a transaction reads before it writes, and begins deferred",
+		"A transaction that begins deferred takes the lock for writing when it first writes. Where it has read before and another connection has written since, SQLite refuses that at once (`SQLITE_BUSY_SNAPSHOT` in WAL mode), whatever `busy_timeout` says. `_txlock=immediate` in the DSN of Go's drivers, `transaction_mode` of Django and `default_transaction_mode` of Rails begin with the lock. No findings are a pool with one connection, and a DSN that is not seen in full."}
+
 	KnownBug = Rule{"known-bug", Risk, "the engine in this version of the library has a fault that loses or damages data",
 		"A lock file (go.mod, requirements.txt and its like, package-lock.json, Gemfile.lock) pins a library whose engine has a fault that loses or damages data; `assay advisories` lists them. A version whose engine is not known is not judged."}
 
@@ -65,7 +68,7 @@ var (
 
 // Rules returns all rules, by ID.
 func Rules() []Rule {
-	all := []Rule{IgnoredKey, MisspelledKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum, KnownBug,
+	all := []Rule{IgnoredKey, MisspelledKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum, DeferredWrite, KnownBug,
 		IgnoredOption, RefusedOption, MisspelledOption}
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all

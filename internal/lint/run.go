@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,13 +50,16 @@ type Result struct {
 	// Configurations is how many files with settings of other languages' libraries
 	// were found.
 	Configurations int `json:"configurations,omitempty"`
-	// Unread are those of them of which nothing could be read.
-	Unread int `json:"-"`
+	// Judged is how many of these calls and files were judged, and Seen how many places show
+	// that SQLite is used.
+	Judged, Seen int `json:"-"`
+	// Missing are imported packages that are not there.
+	Missing int `json:"-"`
 }
 
-// Checked reports whether anything was: without it, no findings say nothing.
+// Checked reports whether what uses SQLite was: without it, no findings say nothing.
 func (r *Result) Checked() bool {
-	return r.Unread == 0 || r.Packages > 0 || r.Configurations > r.Unread
+	return r.Missing == 0 && (r.Judged > 0 || r.Seen == 0)
 }
 
 // Add puts another result in.
@@ -67,7 +71,9 @@ func (r *Result) Add(other Result) {
 	r.Packages += other.Packages
 	r.Opens += other.Opens
 	r.Configurations += other.Configurations
-	r.Unread += other.Unread
+	r.Judged += other.Judged
+	r.Seen += other.Seen
+	r.Missing += other.Missing
 	r.sort()
 }
 
@@ -116,14 +122,25 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	if err != nil {
 		return Result{}, err
 	}
-	all, err := newLoader().packages(p.roots)
+	loader := newLoader()
+	all, err := loader.packages(p.roots)
 	if err != nil {
 		return Result{}, err
 	}
+	program := newEvaluator(loader.fset)
+	for _, pkg := range all {
+		program.add(pkg.TypesInfo, pkg.Syntax)
+	}
+	var elsewhere []*open
+	for _, pkg := range all {
+		c := checker{evaluator: program, Config: Config{Resolve: p.resolve}, pass: &analysis.Pass{Pkg: pkg.Types, Fset: pkg.Fset}}
+		opens, _ := c.opens(pkg.Syntax)
+		elsewhere = append(elsewhere, slices.DeleteFunc(opens, func(o *open) bool { return c.isTest(o.call) })...)
+	}
 	opened := map[token.Position]bool{}
 	result := Result{Findings: []Finding{}, Packages: len(p.roots)}
-	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve,
-		Opened: func(at token.Position) { opened[at] = true },
+	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve, program: program, elsewhere: elsewhere,
+		Opened: func(at token.Position, judged bool) { opened[at] = opened[at] || judged },
 		NotJudged: func(at token.Position, d Driver, parameter, reason string) {
 			result.NotJudged = append(result.NotJudged, Unjudged{relative(dir, at.Filename), at.Line, at.Column, d.Name, d.Version, parameter, reason})
 		},
@@ -146,12 +163,50 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 		}
 	}
 	result.Opens = len(opened)
+	for _, judged := range opened {
+		if judged {
+			result.Judged++
+		}
+	}
+	p.see(&result)
 	result.sort()
 	result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { // a package is there again with its tests
 		return a.File == b.File && a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule
 	})
 	return result, nil
 }
+
+// see notes where the program uses SQLite, and what of it is not there.
+func (p *program) see(result *Result) {
+	missing, first := 0, ""
+	packages.Visit(p.roots, nil, func(pkg *packages.Package) {
+		if len(pkg.GoFiles) == 0 && len(pkg.Errors) > 0 && !strings.Contains(pkg.Errors[0].Msg, "build constraints exclude") {
+			missing++
+			problem, _, _ := strings.Cut(strings.TrimSpace(pkg.Errors[0].Msg), "\n")
+			first = cmp.Or(first, pkg.PkgPath+": "+problem)
+		}
+	})
+	if missing > 0 {
+		result.Missing += missing
+		result.Broken = append(result.Broken, fmt.Sprintf("imported packages that are not there: %d, such as %s; go mod download fetches modules", missing, first))
+	}
+	for _, root := range p.roots {
+		if strings.Contains(root.ID, " [") || strings.HasSuffix(root.PkgPath, ".test") { // with tests
+			continue
+		}
+		for path, imported := range root.Imports {
+			if (imported.Module == nil || !imported.Module.Main) && ofSQLite.MatchString(path) {
+				result.Seen++
+				if result.Judged == 0 {
+					result.Broken = append(result.Broken, fmt.Sprintf("%s imports %s, and no call that opens SQLite was judged", root.PkgPath, path))
+				}
+			}
+		}
+	}
+}
+
+// ofSQLite is a package for SQLite, also one that no experiment is about.
+var ofSQLite = regexp.MustCompile(`(?i)sqlite|sqlcipher|libsql`)
 
 // relative is a file's name from a folder, where it lies below that.
 func relative(dir, name string) string {

@@ -4,8 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"strings"
-
-	"golang.org/x/tools/go/analysis"
 )
 
 // certainly reports whether the DSN begins with file:, or does not.
@@ -37,24 +35,94 @@ type line struct {
 
 const ignore = "//assay:ignore "
 
-// silenced returns the rules that comments switch off, by line: that of the
-// comment and the one below it. A comment without a reason switches nothing off.
-func silenced(pass *analysis.Pass) map[line][]string {
-	all := map[line][]string{}
-	for _, f := range pass.Files {
-		for _, group := range f.Comments {
-			for _, comment := range group.List {
-				rest, ok := strings.CutPrefix(comment.Text, ignore)
-				rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				if !ok || strings.TrimSpace(reason) == "" {
-					continue
-				}
-				at := pass.Fset.Position(comment.Pos())
-				for _, n := range []int{at.Line, at.Line + 1} {
-					all[line{at.Filename, n}] = append(all[line{at.Filename, n}], rule)
-				}
+// silence notes the rules that comments switch off, by line: that of the comment and the
+// one below it. A comment without a reason switches nothing off.
+func (e *evaluator) silence(f *ast.File) {
+	for _, group := range f.Comments {
+		for _, comment := range group.List {
+			rest, ok := strings.CutPrefix(comment.Text, ignore)
+			rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			if !ok || strings.TrimSpace(reason) == "" {
+				continue
+			}
+			at := e.fset.Position(comment.Pos())
+			for _, n := range []int{at.Line, at.Line + 1} {
+				e.silent[line{at.Filename, n}] = append(e.silent[line{at.Filename, n}], rule)
 			}
 		}
 	}
-	return all
+}
+
+// find returns where in the source a parameter of a DSN stands. Its name and its value may
+// stand apart.
+func (c *checker) find(o *open, parameter string) token.Pos {
+	key, value, _ := strings.Cut(parameter, "=")
+	pragma, _, _ := strings.Cut(value, "(")
+	parts := []string{parameter, key}
+	if pragma != value { // of url.Values
+		parts = []string{parameter, value, pragma}
+	}
+	for _, part := range parts {
+		if at := c.place(o.arg, part, o.known); part != "" && at != c.given(o.arg, o.known).Pos() {
+			return at
+		}
+	}
+	return c.given(o.arg, o.known).Pos()
+}
+
+// given is what a parameter of a function, or the variable of a loop, is given.
+func (c *checker) given(x ast.Expr, known values) ast.Expr {
+	for range maxDepth {
+		ident, ok := x.(*ast.Ident)
+		if !ok || known[c.object(ident)] == nil {
+			break
+		}
+		x = known[c.object(ident)]
+	}
+	return x
+}
+
+// place returns where in the source a part of a text stands, in any case.
+func (c *checker) place(x ast.Expr, part string, known values) token.Pos {
+	part = strings.ToLower(strings.Split(part, unknown)[0])
+	at, seen := c.given(x, known).Pos(), map[token.Pos]bool{}
+	var look func(ast.Node, int)
+	look = func(n ast.Node, depth int) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if i := strings.Index(strings.ToLower(n.Value), part); n.Kind == token.STRING && i >= 0 {
+					at = n.Pos() + token.Pos(i)
+				}
+			case *ast.Ident:
+				object := c.object(n)
+				if depth == maxDepth || !object.IsValid() || seen[object] {
+					return true
+				}
+				seen[object] = true
+				if value := known[object]; value != nil {
+					look(value, depth+1)
+				}
+				for _, call := range c.methods[object] { // of url.Values
+					for _, arg := range call.Args {
+						look(arg, depth+1)
+					}
+				}
+				for _, set := range c.fields[object] { // of url.URL
+					look(set.value, depth+1)
+				}
+				for _, a := range c.assigned[object] {
+					if a.rhs != nil {
+						look(a.rhs, depth+1)
+					}
+				}
+				if function := c.functions[object]; function != nil && function.Body != nil {
+					look(function.Body, depth+1)
+				}
+			}
+			return true
+		})
+	}
+	look(x, 0)
+	return at
 }

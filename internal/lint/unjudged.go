@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"go/token"
 	"strings"
 
 	"assay/internal/lint/facts"
@@ -54,9 +55,13 @@ const betweenDiffer = "the measured versions before and after this one differ"
 
 // leave notes a parameter that is not judged.
 func (c *checker) leave(o *open, parameter, reason string) {
-	at := c.find(o.arg, parameter)
+	c.note(c.find(o, parameter), o.driver, parameter, reason)
+}
+
+// note notes that something at a place is not judged.
+func (c *checker) note(at token.Pos, d Driver, what, reason string) {
 	if c.NotJudged != nil && !c.silences(at, notJudged) {
-		c.NotJudged(c.pass.Fset.Position(at), o.driver, strings.ReplaceAll(parameter, unknown, "..."), reason)
+		c.NotJudged(c.pass.Fset.Position(at), d, strings.ReplaceAll(what, unknown, "..."), reason)
 	}
 }
 
@@ -122,6 +127,6 @@ func (c *checker) checkSlip(o *open, s facts.Spelling, parameter string, around 
 	case around[0].Version == o.driver.Version && c.Untried != nil:
 		c.Untried(Untried{o.driver, slip})
 	}
-	c.report(c.find(o.arg, parameter), MisspelledKey, "%s %s: %s: did you mean %s?", o.driver.Name, o.driver.Version, says, meant)
+	c.report(c.find(o, parameter), MisspelledKey, "%s %s: %s: did you mean %s?", o.driver.Name, o.driver.Version, says, meant)
 	return true
 }

@@ -7,5 +7,5 @@ import (
 )
 
 func open() {
-	sql.Open("sqlite", "file:app.db?_cache_size=100") // want `modernc v1.60.9: ignores _cache_size=100 \(not measured itself; v1.55.0 before it and v1.61.1 after it do\)`
+	sql.Open("sqlite", "file:app.db?_cache_size=100") // want `modernc v1.60.9: ignores _cache_size=100 \(not measured itself; v1.55.0 before it and v1.61.1 after it do\)` `modernc v1.60.9 waits 0 ms`
 }

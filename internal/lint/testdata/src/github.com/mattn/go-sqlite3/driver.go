@@ -1,1 +1,3 @@
 package sqlite3
+
+type SQLiteDriver struct{}

@@ -1,0 +1,227 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// evaluator finds out what expressions of a program are made of. A variable, a field or a
+// function is known by its position: packages that import each other have types of their
+// own, and share their syntax.
+type evaluator struct {
+	fset       *token.FileSet
+	infos      map[*token.File]*types.Info
+	assigned   map[token.Pos][]assignment
+	functions  map[token.Pos]*ast.FuncDecl
+	parameters map[token.Pos]*ast.FuncDecl
+	calls      map[token.Pos][]*ast.CallExpr // by the function that is called
+	rounds     map[token.Pos]*ast.RangeStmt  // by variables of the loop
+	methods    map[token.Pos][]*ast.CallExpr // by the variable whose method is called
+	fields     map[token.Pos][]setField      // by the variable whose field is set
+	registered []registered
+	silent     map[line][]string // rules that comments switch off
+	// wanted are values of variables that an evaluation lacked: by each call of a function,
+	// or in each round of a loop.
+	wanted []values
+}
+
+type assignment struct {
+	tok token.Token
+	rhs ast.Expr // nil: of a call with several results, or of a loop
+}
+
+type setField struct {
+	name  string
+	value ast.Expr
+}
+
+// registered is a name that a program gives a driver of database/sql by itself.
+type registered struct {
+	name    ast.Expr
+	library string // package of the driver; empty: the file imports none, or several
+}
+
+// values are those of variables. What only the running program knows is nil.
+type values map[token.Pos]ast.Expr
+
+func newEvaluator(fset *token.FileSet) *evaluator {
+	return &evaluator{fset: fset, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
+		parameters: map[token.Pos]*ast.FuncDecl{}, calls: map[token.Pos][]*ast.CallExpr{}, rounds: map[token.Pos]*ast.RangeStmt{},
+		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}, silent: map[line][]string{}}
+}
+
+// add reads a package. A file that another variant of the package had is known.
+func (e *evaluator) add(info *types.Info, files []*ast.File) {
+	var added []*ast.File
+	for _, f := range files {
+		if of := e.fset.File(f.FileStart); of != nil && e.infos[of] == nil {
+			e.infos[of] = info
+			added = append(added, f)
+		}
+	}
+	for _, f := range added {
+		e.silence(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			e.note(f, n)
+			return true
+		})
+	}
+}
+
+func (e *evaluator) note(f *ast.File, n ast.Node) {
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		e.assign(n.Tok, n.Lhs, n.Rhs)
+	case *ast.ValueSpec:
+		left := make([]ast.Expr, len(n.Names))
+		for i, name := range n.Names {
+			left[i] = name
+		}
+		if len(n.Values) > 0 {
+			e.assign(token.DEFINE, left, n.Values)
+		}
+	case *ast.CompositeLit:
+		for i, element := range n.Elts {
+			if field, value := e.element(n, i, element); field.IsValid() {
+				e.assigned[field] = append(e.assigned[field], assignment{token.ASSIGN, value})
+			}
+		}
+	case *ast.RangeStmt:
+		e.assign(n.Tok, []ast.Expr{n.Key, n.Value}, nil)
+		for _, x := range []ast.Expr{n.Key, n.Value} {
+			if variable := e.object(x); variable.IsValid() {
+				e.rounds[variable] = n
+			}
+		}
+	case *ast.UnaryExpr:
+		if _, literal := n.X.(*ast.CompositeLit); n.Op == token.AND && !literal { // anyone may change it
+			e.assign(token.ASSIGN, []ast.Expr{n.X}, nil)
+		}
+	case *ast.FuncDecl:
+		e.functions[n.Name.Pos()] = n
+		for _, field := range n.Type.Params.List {
+			for _, name := range field.Names {
+				e.parameters[name.Pos()] = n
+			}
+		}
+	case *ast.CallExpr:
+		e.noteCall(f, n)
+	}
+}
+
+func (e *evaluator) noteCall(f *ast.File, call *ast.CallExpr) {
+	if function := e.object(call.Fun); function.IsValid() {
+		e.calls[function] = append(e.calls[function], call)
+	}
+	if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
+		if of := e.object(selector.X); of.IsValid() {
+			e.methods[of] = append(e.methods[of], call)
+		}
+	}
+	if path, name := e.function(call); path != "database/sql" || name != "Register" || len(call.Args) != 2 {
+		return
+	}
+	var found []string
+	for _, imported := range f.Imports {
+		if path, err := strconv.Unquote(imported.Path.Value); err == nil && libraryOf(path) != "" {
+			found = append(found, libraryOf(path))
+		}
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); len(found) != 1 {
+		found = []string{""}
+	}
+	e.registered = append(e.registered, registered{call.Args[0], found[0]})
+}
+
+// element is a field that a literal of a struct sets, and its value.
+func (e *evaluator) element(literal *ast.CompositeLit, i int, x ast.Expr) (token.Pos, ast.Expr) {
+	if pair, ok := x.(*ast.KeyValueExpr); ok {
+		if key, ok := pair.Key.(*ast.Ident); ok {
+			if v, ok := e.used(key).(*types.Var); ok && v.IsField() {
+				return v.Pos(), pair.Value
+			}
+		}
+		return token.NoPos, nil
+	}
+	if t := e.typeOf(literal); t != nil {
+		if of, ok := t.Underlying().(*types.Struct); ok && i < of.NumFields() {
+			return of.Field(i).Pos(), x
+		}
+	}
+	return token.NoPos, nil
+}
+
+func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
+	for i, l := range left {
+		object := e.object(l)
+		if !object.IsValid() {
+			continue
+		}
+		a := assignment{tok: tok}
+		if len(left) == len(right) {
+			a.rhs = right[i]
+		}
+		if selector, ok := l.(*ast.SelectorExpr); ok && a.rhs != nil {
+			base := e.object(selector.X)
+			e.fields[base] = append(e.fields[base], setField{selector.Sel.Name, a.rhs})
+		}
+		e.assigned[object] = append(e.assigned[object], a)
+	}
+}
+
+// info has the types of a place.
+func (e *evaluator) info(n ast.Node) *types.Info {
+	if info := e.infos[e.fset.File(n.Pos())]; info != nil {
+		return info
+	}
+	return &types.Info{}
+}
+
+func (e *evaluator) typeOf(x ast.Expr) types.Type { return e.info(x).TypeOf(x) }
+
+func (e *evaluator) used(x *ast.Ident) types.Object { return e.info(x).Uses[x] }
+
+// object is where the variable, the field or the function is declared that an expression
+// names. A pool that a method DB returns is what has the method.
+func (e *evaluator) object(x ast.Expr) token.Pos {
+	switch x := x.(type) {
+	case *ast.Ident:
+		if object := e.info(x).Defs[x]; object != nil {
+			return object.Pos()
+		}
+		if object := e.used(x); object != nil {
+			if _, isPackage := object.(*types.PkgName); !isPackage {
+				return object.Pos()
+			}
+		}
+	case *ast.SelectorExpr:
+		if object := e.used(x.Sel); object != nil {
+			return object.Pos()
+		}
+	case *ast.ParenExpr:
+		return e.object(x.X)
+	case *ast.CallExpr:
+		if selector, ok := x.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "DB" && len(x.Args) == 0 {
+			return e.object(selector.X)
+		}
+	}
+	return token.NoPos
+}
+
+// isTest reports whether something stands in a file of tests.
+func (e *evaluator) isTest(n ast.Node) bool {
+	of := e.fset.File(n.Pos())
+	return of != nil && strings.HasSuffix(of.Name(), "_test.go")
+}
+
+// maxWays is how many ways to come to a place are looked at, and maxSteps how many calls
+// and loops lie on each.
+const (
+	maxWays  = 64
+	maxSteps = 4
+)

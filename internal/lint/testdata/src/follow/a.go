@@ -1,0 +1,62 @@
+package follow
+
+import (
+	"database/sql"
+	"flag"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/mattn/go-sqlite3"
+	"xorm.io/xorm"
+)
+
+const (
+	mode     = "mode=ro" // want `ignores mode=ro`
+	ownName  = "sqlite3_of_this_program"
+	attached = "app.db"
+)
+
+func init() { sql.Register(ownName, &sqlite3.SQLiteDriver{}) }
+
+func wrapped(driver, dsn string) (*sql.DB, error) { return sql.Open(driver, dsn) }
+
+func twice(dsn string) (*sql.DB, error) { return wrapped("sqlite3", dsn+"?cache=private") }
+
+func address() string { return attached + "?" + mode }
+
+type config struct {
+	driver, dsn string
+	open, idle  int
+}
+
+func defaults() config { return config{"sqlite3", "fields.db?mode=ro", 40, 5} } // want `ignores mode=ro`
+
+func added(dsn string) (*sql.DB, error) {
+	dsn = dsn + "?mode=ro" // want `ignores mode=ro`
+	return sql.Open("sqlite3", dsn)
+}
+
+func opens(dir string) {
+	wrapped("sqlite3", "wrapped.db?mode=ro") // want `ignores mode=ro`
+	twice("twice.db?mode=ro&x")              // want `ignores mode=ro`
+	sql.Open(ownName, "own.db?mode=ro")      // want `ignores mode=ro`
+	sql.Open("sqlite3", address())
+	xorm.NewEngine("sqlite3", "engine.db?mode=ro") // want `ignores mode=ro`
+	c := defaults()
+	db, _ := sql.Open(c.driver, c.dsn)
+	db.SetMaxOpenConns(c.open) // want `the pool opens up to 40 connections and keeps 5`
+	db.SetMaxIdleConns(c.idle)
+	c.dsn = filepath.Join(dir, c.dsn)
+	added("added.db")
+	given := flag.String("dsn", "flag.db?mode=ro", "database") // want `ignores mode=ro`
+	sql.Open("sqlite3", *given)
+	q := url.Values{"mode": {"ro"}} // want `ignores mode=ro`
+	q.Set("cache", "private")
+	sql.Open("sqlite3", "query.db?"+q.Encode())
+	u := url.URL{Path: "url.db"}
+	u.RawQuery = "mode=ro" // want `ignores mode=ro`
+	sql.Open("sqlite3", u.String())
+	sql.Open("sqlite3", "joined.db?"+strings.Join([]string{"cache=private", "mode=ro"}, "&"))              // want `ignores mode=ro`
+	sql.Open("sqlite3", "file:"+filepath.Join(dir, "joined.db")+"?_cache_size=9&mode=ro&_jurnal_mode=wal") // want `did you mean _journal_mode`
+}

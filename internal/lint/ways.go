@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+)
+
+// ways evaluates something in all ways in which a program may come to it: by the calls of
+// a function whose parameter it needs, in the rounds of a loop whose variable it needs.
+func ways[T any](e *evaluator, evaluate func(values) T) []T {
+	left := maxWays
+	return follow(e, values{}, maxSteps, &left, evaluate)
+}
+
+func follow[T any](e *evaluator, known values, steps int, left *int, evaluate func(values) T) (all []T) {
+	e.wanted = nil
+	result, wanted := evaluate(known), e.wanted
+	if steps == 0 {
+		return []T{result}
+	}
+	for _, more := range wanted {
+		if *left--; *left < 0 {
+			break
+		}
+		next := maps.Clone(known)
+		maps.Copy(next, more)
+		all = append(all, follow(e, next, steps-1, left, evaluate)...)
+	}
+	if len(all) == 0 {
+		all = []T{result}
+	}
+	return all
+}
+
+// callers are the values of a function's parameters in each call of it. Tests call what the
+// program has for themselves.
+func (e *evaluator) callers(function *ast.FuncDecl) (all []values) {
+	for _, call := range e.calls[function.Name.Pos()] {
+		if e.isTest(call) == e.isTest(function) {
+			all = append(all, passed(function, call))
+		}
+	}
+	return all
+}
+
+// passed are the values of parameters in a call.
+func passed(function *ast.FuncDecl, call *ast.CallExpr) values {
+	all, i := values{}, 0
+	for _, field := range function.Type.Params.List {
+		_, variadic := field.Type.(*ast.Ellipsis)
+		for _, name := range field.Names {
+			all[name.Pos()] = nil
+			if !variadic && len(call.Args) > i {
+				all[name.Pos()] = call.Args[i]
+			}
+			i++
+		}
+	}
+	return all
+}
+
+// round are the values of a loop's variables in each round; none where they are not known.
+func (e *evaluator) round(loop *ast.RangeStmt, known values) (all []values) {
+	elements, ok := e.elements(loop.X, known, 0)
+	if !ok {
+		return nil
+	}
+	for _, element := range elements {
+		one := values{}
+		if pair, ok := element.(*ast.KeyValueExpr); ok {
+			one[e.object(loop.Key)], element = pair.Key, pair.Value
+		}
+		if variable := e.object(loop.Value); variable.IsValid() {
+			one[variable] = element
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// elements are those of a slice or a map that the source has in full.
+func (e *evaluator) elements(x ast.Expr, known values, depth int) ([]ast.Expr, bool) {
+	if depth == maxDepth {
+		return nil, false
+	}
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return e.elements(x.X, known, depth+1)
+	case *ast.CompositeLit:
+		return x.Elts, true
+	case *ast.CallExpr: // append
+		if name, ok := x.Fun.(*ast.Ident); ok && name.Name == "append" && len(x.Args) > 0 && !x.Ellipsis.IsValid() {
+			before, ok := e.elements(x.Args[0], known, depth+1)
+			return append(slices.Clone(before), x.Args[1:]...), ok
+		}
+	case *ast.Ident, *ast.SelectorExpr:
+		object := e.object(x)
+		if value, there := known[object]; there {
+			return e.elements(value, known, depth+1)
+		}
+		var all []ast.Expr
+		for i, a := range e.assigned[object] {
+			call, more := a.rhs.(*ast.CallExpr)
+			if more = more && i > 0 && len(call.Args) > 0 && e.object(call.Args[0]) == object; more { // list = append(list, ...)
+				all = append(all, call.Args[1:]...)
+				continue
+			}
+			first, ok := e.elements(a.rhs, known, depth+1)
+			if i > 0 || !ok {
+				return nil, false
+			}
+			all = slices.Clone(first)
+		}
+		return all, len(all) > 0
+	}
+	return nil, false
+}
