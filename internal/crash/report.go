@@ -241,18 +241,6 @@ func (r *Result) moments() string {
 	return strings.Join(parts, ", ")
 }
 
-// Moments has a line for each result of which several are known.
-func (r *Report) Moments() []string {
-	var all []string
-	for i := range r.Results {
-		result := &r.Results[i]
-		if moments := result.moments(); moments != "" {
-			all = append(all, fmt.Sprintf("%s, %s, %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, moments))
-		}
-	}
-	return all
-}
-
 // NotTried lists, once each, what could not be tried and why: what is unsupported, and
 // drivers that could not be built.
 func (r *Report) NotTried() []string {

@@ -8,12 +8,16 @@ import (
 
 // WriteMarkdown prints a document as GitHub's Markdown.
 func WriteMarkdown(w io.Writer, d Document) error {
-	out := bufio.NewWriter(w)
-	for i, b := range d {
-		if i > 0 && !(b.Kind == d[i-1].Kind && (b.Kind == Item || b.Kind == Literal)) {
+	out, before := bufio.NewWriter(w), Figure
+	for _, b := range d {
+		if b.Kind == Figure {
+			continue
+		}
+		if before != Figure && !(b.Kind == before && b.Kind.joins()) {
 			out.WriteString("\n")
 		}
 		out.WriteString(markdown(b))
+		before = b.Kind
 	}
 	return out.Flush()
 }
@@ -24,11 +28,19 @@ func markdown(b Block) string {
 	switch b.Kind {
 	case Heading:
 		return "## " + text + "\n"
-	case Subheading:
+	case Subheading, Answer:
 		return "### " + text + "\n"
+	case Warning:
+		return "**!** " + text + "\n"
+	case List:
+		return text + ":\n\n" + markdownList(b.Items)
+	case Fold:
+		var folded strings.Builder
+		_ = WriteMarkdown(&folded, b.Folded) // a strings.Builder does not fail
+		return "<details><summary>" + text + "</summary>\n\n" + folded.String() + "\n</details>\n"
 	case Item:
 		return "- " + text + "\n"
-	case Literal:
+	case Literal, Code:
 		return "    " + b.Text + "\n" // an indented block cannot be ended by its content
 	case Table:
 		return b.Grid.markdown()
@@ -36,12 +48,20 @@ func markdown(b Block) string {
 	return text + "\n"
 }
 
+func markdownList(items []string) string {
+	var all strings.Builder
+	for _, item := range items {
+		all.WriteString("- " + escape(item) + "\n")
+	}
+	return all.String()
+}
+
 // markdown is the grid as a table; short rows are filled up.
 func (g *Grid) markdown() string {
-	rules := make([]string, len(g.Right))
-	for i, right := range g.Right {
+	rules := make([]string, len(g.Header))
+	for i := range rules {
 		rules[i] = "---"
-		if right {
+		if g.IsRight(i) {
 			rules[i] = "---:"
 		}
 	}

@@ -1,75 +1,54 @@
 package gate
 
 import (
-	"bufio"
-	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/sys/format"
 )
 
-// writeMarkdown prints a comment for a pull request.
-func writeMarkdown(out io.Writer, r *Report) error {
-	w := bufio.NewWriter(out)
+// document says of each upgrade how it came out, findings first.
+func (r *Report) document() doc.Document {
+	var d doc.Document
 	if len(r.Upgrades) == 0 {
-		fmt.Fprintf(w, "**PASS**: %s.\n", plain(r.none()))
+		d.Add(doc.Answer, "PASS: %s", r.none())
 	}
-	for i, u := range r.Upgrades {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "### %s\n\n", plain(r.title(u)))
+	for _, u := range r.Upgrades {
+		d.Add(doc.Answer, "%s", r.title(u))
 		for _, f := range u.Findings(r.Rules) {
-			fmt.Fprintf(w, "- **%s** %s\n", f.Kind, plain(f.Text()))
+			d.Add(doc.Warning, "%s", f.Text())
 		}
-		if u.NotMeasured != "" && !r.Rules.FailUndecided {
-			fmt.Fprintf(w, "- not measured: %s\n", plain(u.NotMeasured))
-		}
-		if counts := u.counts(r.Rules); counts != "" {
-			fmt.Fprintf(w, "\n%s.\n", plain(counts))
-		}
-		writeCells(w, u)
+		d.AddSome(doc.Footnote, u.counts(r.Rules))
 		if !r.Rules.FailUndecided { // else they are findings
-			for _, text := range u.Effects.Open {
-				fmt.Fprintf(w, "\n- undecided: %s", plain(text))
-			}
+			d.AddSome(doc.Footnote, notMeasured(u)...)
+			d.AddList("undecided", slices.Concat(u.in(Undecided), u.Effects.Open))
 		}
-		for _, note := range u.Notes() {
-			fmt.Fprintf(w, "\n- changed: %s", plain(note))
-		}
-		if text := u.evidence(); text != "" {
-			fmt.Fprintf(w, "\n\n%s\n", plain(text))
-		}
+		d.AddList("faster", u.in(Faster))
+		d.AddList("not compared", u.in(NotCompared))
+		d.AddList("changed", u.Notes())
+		d.AddFold(wording.Plural(len(u.Cells()), "cell"), cells(u))
+		d.AddSome(doc.Footnote, u.evidence())
 	}
-	return w.Flush()
+	return d
 }
 
-// writeCells prints a table that opens on demand.
-func writeCells(w io.Writer, u *Upgrade) {
-	cells := u.Cells()
-	if len(cells) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n<details><summary>%s</summary>\n\n| operation | time / base | |\n| --- | --- | --- |\n", wording.Plural(len(cells), "cell"))
-	for _, c := range cells {
-		cost := ""
+func cells(u *Upgrade) doc.Document {
+	var d doc.Document
+	grid := doc.Grid{Header: []string{"operation", "time / base", ""}}
+	for _, c := range u.Cells() {
+		cost, text := "", string(c.State)
 		if c.Cost.N > 0 {
 			cost = wording.Times(c.Cost)
 		}
-		text := string(c.State)
 		if c.Reason != "" {
 			text += ": " + c.Reason
 		}
-		fmt.Fprintf(w, "| %s | %s | %s |\n", plain(c.Name()), cost, plain(text))
+		grid.Rows = append(grid.Rows, []string{c.Name(), cost, text})
 	}
-	fmt.Fprintf(w, "\n</details>\n")
-}
-
-// plain keeps others' text from being read as Markdown or HTML.
-func plain(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`).Replace(wording.Clean(text))
+	d.AddTable(grid)
+	return d
 }
 
 // suites are the cells as tests.

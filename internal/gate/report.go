@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/sys/format"
 )
 
@@ -30,13 +31,10 @@ func (r *Report) Measured() bool {
 
 // Formats are those of a report, by this version of assay.
 func Formats(version string) format.List[*Report] {
-	return format.List[*Report]{
-		{Name: "text", Write: writeText},
-		{Name: "markdown", Write: writeMarkdown},
-		{Name: "junit", Write: func(out io.Writer, r *Report) error { return format.JUnit(out, r.suites()) }},
-		{Name: "sarif", Write: func(out io.Writer, r *Report) error { return format.SARIF(out, version, rules(), r.sarif()) }},
-		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},
-	}
+	return append(doc.Formats((*Report).document, func(r *Report) int { return r.Width }),
+		format.Format[*Report]{Name: "junit", Write: func(out io.Writer, r *Report) error { return format.JUnit(out, r.suites()) }},
+		format.Format[*Report]{Name: "sarif", Write: func(out io.Writer, r *Report) error { return format.SARIF(out, version, rules(), r.sarif()) }},
+		format.Format[*Report]{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }})
 }
 
 // none says that there is no upgrade.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"assay/internal/lint/facts"
 	"assay/internal/stat"
@@ -46,7 +45,7 @@ func sample() *Report {
 func TestGoldenFormats(t *testing.T) {
 	strict := sample()
 	strict.Rules.FailUndecided = true
-	for _, f := range Formats("v1.0.0") {
+	for _, f := range Formats("v1.0.0")[2:] { // text and Markdown are written by package doc
 		for name, r := range map[string]*Report{"fail": sample(), "strict": strict, "empty": {Rules: rule}} {
 			var got bytes.Buffer
 			if err := f.Write(&got, r); err != nil {
@@ -87,7 +86,11 @@ func TestRegressionsAreCountedOnce(t *testing.T) {
 func TestFoundBeforeAnError(t *testing.T) {
 	u := &Upgrade{Driver: "modernc", Base: "v1", Head: "v2", Plan: "quick", NotMeasured: "the disk is full", Effects: Effects{Lost: []Finding{{Parameter, "", "_x in a DSN is ignored"}}}}
 	r := &Report{Rules: rule, Upgrades: []*Upgrade{u}}
-	got := strings.Join(r.lines(u, maxLines), "\n")
+	var text strings.Builder
+	if err := Formats("").Write(&text, "text", r); err != nil {
+		t.Fatal(err)
+	}
+	got := text.String()
 	for _, want := range []string{"! _x in a DSN is ignored", "not measured: the disk is full"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant %q in it", got, want)
@@ -95,40 +98,6 @@ func TestFoundBeforeAnError(t *testing.T) {
 	}
 	if !r.Measured() {
 		t.Error("got that nothing was found out")
-	}
-}
-
-// However much is wrong, the text is one screen, and says what it leaves out.
-func TestTextIsOneScreen(t *testing.T) {
-	r := sample()
-	for i := range 200 {
-		r.Upgrades[0].Effects.Lost = append(r.Upgrades[0].Effects.Lost, Finding{Parameter, "", fmt.Sprintf("parameter %d %s", i, strings.Repeat("word ", 40))})
-	}
-	var text bytes.Buffer
-	if err := writeText(&text, r); err != nil {
-		t.Fatal(err)
-	}
-	for given, want := range map[int]int{80: 80, 20: 60} {
-		narrow := sample()
-		narrow.Width = given
-		var text bytes.Buffer
-		if err := writeText(&text, narrow); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(text.String()) {
-			if utf8.RuneCountInString(line) > want+1 {
-				t.Errorf("%d columns: got a line of %d: %s", given, utf8.RuneCountInString(line), line)
-			}
-		}
-	}
-	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	if len(lines) > 45 || !strings.Contains(text.String(), "more: --format markdown has all") {
-		t.Errorf("got %d lines, want 45 at most, with what is left out:\n%s", len(lines), text.String())
-	}
-	for _, line := range lines {
-		if utf8.RuneCountInString(line) > defaultWidth {
-			t.Errorf("got a line of %d columns: %s", utf8.RuneCountInString(line), line)
-		}
 	}
 }
 
@@ -162,15 +131,5 @@ func TestParametersThatStopWorking(t *testing.T) {
 	}
 	if got := back.Confirmed(Effects{}); len(got.Lost) > 0 {
 		t.Errorf("not confirmed: got %+v, want nothing lost", got)
-	}
-}
-
-// The word of one entry that is left out would take the line of the entry.
-func TestEntries(t *testing.T) {
-	var r Report
-	for most, want := range map[int]string{4: "a: 1, a: 2, a: 3, a: 4", 3: "a: 1, a: 2, a: 3, a: 4", 2: "a: 1, a: 2, a: and 2 more"} {
-		if got := strings.Join(r.entries("a", []string{"1", "2", "3", "4"}, most*lists), ", "); got != want {
-			t.Errorf("%d of 4: got %q, want %q", most, got, want)
-		}
 	}
 }

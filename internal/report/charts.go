@@ -9,6 +9,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/stat"
 )
@@ -97,7 +98,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 	for _, row := range t.WithTwins() {
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			f, _ := row.Figure(t.Primary.Name)
-			cells := []chart.Cell{{Marks: []chart.Interval{Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
+			cells := []chart.Cell{{Marks: []chart.Interval{doc.Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
 			if hasRatios {
 				cells = append(cells, ratioCellOf(f.Comparison))
 			}
@@ -162,20 +163,12 @@ func rankGroup(t *analysis.Table, row *analysis.Row) string {
 	return fmt.Sprint(row.Rank)
 }
 
-// Drawable is an interval as charts take it.
-func Drawable(i stat.Interval) chart.Interval {
-	if !i.Known() {
-		return chart.Interval{Center: i.Center, Low: math.NaN(), High: math.NaN()}
-	}
-	return chart.Interval{Low: i.Low, Center: i.Center, High: i.High}
-}
-
 // intervalCell is a ratio with its interval; empty where there is none.
 func intervalCell(i *stat.Interval) chart.Cell {
 	if i == nil {
 		return chart.Cell{}
 	}
-	return chart.Cell{Marks: []chart.Interval{Drawable(*i)}, Text: wording.Digits(i.Center)}
+	return chart.Cell{Marks: []chart.Interval{doc.Drawable(*i)}, Text: wording.Digits(i.Center)}
 }
 
 func ratioCellOf(c *analysis.Comparison) chart.Cell {
@@ -277,9 +270,9 @@ func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			cell, has := chart.Cell{}, 0
 			for _, name := range names {
-				at := Drawable(stat.MeanInterval(nil))
+				at := doc.Drawable(stat.MeanInterval(nil))
 				if f, ok := row.Figure(name); ok && f.Interval.Center > 0 {
-					at = Drawable(f.Interval)
+					at = doc.Drawable(f.Interval)
 					has++
 				}
 				cell.Marks = append(cell.Marks, at)
@@ -337,7 +330,7 @@ func phaseCell(row *analysis.Row, used []string) chart.Cell {
 		}
 	}
 	total := stat.LogInterval(sums)
-	cell.Marks = []chart.Interval{Drawable(total)}
+	cell.Marks = []chart.Interval{doc.Drawable(total)}
 	cell.Text = human(total.Center, "ns")
 	return cell
 }

@@ -13,6 +13,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/sys/file"
 )
@@ -137,7 +138,7 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 				series[name] = &chart.Curve{Name: name}
 				order = append(order, name)
 			}
-			series[name].Points = append(series[name].Points, chart.Point{X: v, Y: Drawable(figure.Interval)})
+			series[name].Points = append(series[name].Points, chart.Point{X: v, Y: doc.Drawable(figure.Interval)})
 			all = append(all, figure.Interval.Center)
 		}
 	}

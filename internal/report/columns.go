@@ -352,10 +352,10 @@ func addBars(t *analysis.Table, d *doc.Document) {
 	}
 	for _, row := range t.Rows {
 		if phases := row.Phases(); len(phases) > 0 {
-			d.AddLiteral(fmt.Sprintf("%-*s  %s", widest, row.Name(), bar(phases, longest)))
+			d.AddLines(doc.Literal, fmt.Sprintf("%-*s  %s", widest, row.Name(), bar(phases, longest)))
 		}
 	}
-	d.AddLiteral("p prepare, b bind, q query, n next, s scan, r close-rows, f close-stmt")
+	d.AddLines(doc.Literal, "p prepare, b bind, q query, n next, s scan, r close-rows, f close-stmt")
 }
 
 // bar rounds where phases end, not how long they are, so that the bar's length

@@ -96,18 +96,18 @@ func (r *Report) addOpening(d *doc.Document, c analysis.Connection) {
 	if code := c.Code(r.Run.Targets); len(code) > 0 {
 		d.Add(doc.Paragraph, "Open every connection of %s with:", c.Name)
 		for _, line := range code {
-			d.AddLiteral(line)
+			d.AddLines(doc.Literal, line)
 		}
 		return
 	}
 	if c.DSN != "" {
 		d.Add(doc.Paragraph, "Open %s with:", c.Name)
-		d.AddLiteral(c.DSN)
+		d.AddLines(doc.Literal, c.DSN)
 	}
 	if len(c.Each) > 0 {
 		d.Add(doc.Paragraph, "For %s, run on every new connection:", c.Name)
 		for _, sql := range c.Each {
-			d.AddLiteral(sql)
+			d.AddLines(doc.Literal, sql)
 		}
 	}
 }
@@ -251,14 +251,14 @@ func (r *Report) addEnvironment(d *doc.Document) {
 func (r *Report) addRepeat(d *doc.Document) {
 	d.Add(doc.Heading, "How to repeat")
 	command := repeat(r.Run, r.Store)
-	d.AddLiteral(command)
+	d.AddLines(doc.Literal, command)
 	switch {
 	case r.Run.Status == assay.Finished:
 	case r.Run.Imported:
 		d.Add(doc.Paragraph, "Only the machine that this run was started on can resume it.")
 	default:
 		d.Add(doc.Paragraph, "To resume this run:")
-		d.AddLiteral(r.command("run", planOf(r.Run), "--resume"))
+		d.AddLines(doc.Literal, r.command("run", planOf(r.Run), "--resume"))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/doc"
 )
 
 // Lines of the page's tables are written without its template, and escaped all the same.
@@ -27,14 +26,6 @@ func TestTrialLines(t *testing.T) {
 	}
 	if got, want := rawSamples(row.Trials[0].Samples), "3:4500"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// What a page begins with is joined to lists as far as blocks are of a kind, and no further.
-func TestBlockParts(t *testing.T) {
-	got := blockParts(doc.Document{{Kind: doc.Item, Text: "a"}, {Kind: doc.Item, Text: "b"}, {Kind: doc.Literal, Text: "c"}, {Kind: doc.Literal, Text: "d"}})
-	if len(got) != 2 || len(got[0].Items) != 2 || len(got[0].Lines) != 0 || len(got[1].Lines) != 2 {
-		t.Errorf("got %+v, want a list of two items, and a text of two lines", got)
 	}
 }
 

@@ -2,9 +2,7 @@ package report
 
 import (
 	"cmp"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -23,7 +21,7 @@ import (
 
 // pageView is what the template shows.
 type pageView struct {
-	Head        Head
+	Head        doc.Head
 	Matrix      *matrixView
 	Recommended doc.Document
 	Holds       []fact
@@ -54,7 +52,7 @@ type operationView struct {
 }
 
 // Charts are the curves of the operation.
-func (o operationView) Charts() ([]figureView, error) { return figureViews(o.operation.curves()) }
+func (o operationView) Charts() ([]doc.Drawing, error) { return drawings(o.operation.curves()) }
 
 // Tables are the operation's tables, in order.
 func (o operationView) Tables() []tableLink { return o.tables }
@@ -112,16 +110,10 @@ func (v *pageView) makeTables(done <-chan struct{}) {
 	}
 }
 
-// figureView is a chart in both widths.
-type figureView struct {
-	Label        string
-	Wide, Narrow template.HTML
-}
-
 // page builds the view but for its tables.
 func (r *Report) page(published []Published) *pageView {
 	v := &pageView{
-		Head:  newHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
+		Head:  doc.NewHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
 		Holds: r.holds(), Warnings: r.warningViews(),
 		report: r, published: published, differing: map[string]tableLink{},
 	}
@@ -178,22 +170,13 @@ func (r *Report) figures() int {
 	return n
 }
 
-// figureViews draws charts in both widths.
-func figureViews(charts []NamedChart) ([]figureView, error) {
-	var all []figureView
-	for _, named := range charts {
-		wide, err := named.Chart.SVG(chart.Wide)
-		if err != nil {
-			return nil, err
-		}
-		narrow, err := named.Chart.SVG(chart.Narrow)
-		if err != nil {
-			return nil, err
-		}
-		// Package chart escapes all text in its drawings.
-		all = append(all, figureView{named.Chart.Title, template.HTML(wide), template.HTML(narrow)})
+// drawings draws charts in both widths.
+func drawings(named []NamedChart) ([]doc.Drawing, error) {
+	charts := make([]*chart.Chart, len(named))
+	for i := range named {
+		charts[i] = named[i].Chart
 	}
-	return all, nil
+	return doc.Drawings(charts...)
 }
 
 // subtitle is which run this is.
@@ -299,67 +282,12 @@ func (r *Report) warningViews() []warningView {
 	return all
 }
 
-// blockPart is a run of blocks that are one element of the page.
-type blockPart struct {
-	Heading, Subheading, Paragraph, Footnote string
-	Items, Lines                             []string
-	Grid                                     *gridView
-}
-
-type gridView struct {
-	Header []string
-	Right  []bool
-	Rows   [][]string
-}
-
-// blockParts joins items to lists and literal lines to one text.
-func blockParts(d doc.Document) []blockPart {
-	var all []blockPart
-	for i, b := range d {
-		again := i > 0 && d[i-1].Kind == b.Kind
-		switch b.Kind {
-		case doc.Heading:
-			all = append(all, blockPart{Heading: b.Text})
-		case doc.Subheading:
-			all = append(all, blockPart{Subheading: b.Text})
-		case doc.Footnote:
-			all = append(all, blockPart{Footnote: b.Text})
-		case doc.Table:
-			all = append(all, blockPart{Grid: &gridView{b.Grid.Header, b.Grid.Right, b.Grid.Rows}})
-		case doc.Item, doc.Literal:
-			if !again {
-				all = append(all, blockPart{})
-			}
-			last := &all[len(all)-1]
-			if b.Kind == doc.Item {
-				last.Items = append(last.Items, b.Text)
-			} else {
-				last.Lines = append(last.Lines, b.Text)
-			}
-		default:
-			all = append(all, blockPart{Paragraph: b.Text})
-		}
-	}
-	return all
-}
-
 //go:embed html/page.html
 var pageTemplate string
 
-//go:embed html/page.css
-var pageStyle string
-
 // parsedPage is the template, parsed once. Everything in the page but its charts and
 // downloads is escaped by it.
-var parsedPage = template.Must(template.New("page").Funcs(template.FuncMap{"blocks": blockParts}).Parse(pageTemplate))
-
-// policy allows the page its own style sheet and nothing else: no script, no
-// request. forms says where forms are sent.
-func policy(style, forms string) string {
-	digest := sha256.Sum256([]byte(style))
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action %s",
-		base64.StdEncoding.EncodeToString(digest[:]), forms)
-}
+var parsedPage = template.Must(template.Must(doc.Parts()).Parse(pageTemplate))
 
 // writeHTML writes the report as one HTML file that needs no network and runs no
 // script.
@@ -375,43 +303,5 @@ func (v *pageView) write(w io.Writer) error {
 	defer close(done)
 	go v.makeTables(done)
 	go v.makeCSV()
-	return parsedPage.Execute(w, v)
-}
-
-// Head is the beginning of a page: of a report, or of another page in its style.
-type Head struct {
-	Title, Sub string
-	Links      []Link
-	Style      template.CSS
-	Policy     string // content security policy
-}
-
-// Link leads to another page.
-type Link struct {
-	Name, URL string
-	Current   bool // it is this page
-}
-
-// NewHead is the head of a page whose forms are sent to its own server.
-func NewHead(title, sub string, links []Link) Head { return newHead(title, sub, "'self'", links) }
-
-func newHead(title, sub, forms string, links []Link) Head {
-	style := strings.TrimSpace(pageStyle) + "\n" + chart.Style() // the only one, which the policy allows by its digest
-	return Head{title, sub, links, template.CSS(style), policy(style, forms)}
-}
-
-// Parts are the templates that a page in the style of a report is made of: "head"
-// of a Head, "blocks" of a Document, "grid", and "figures" of Figures.
-func Parts() (*template.Template, error) { return parsedPage.Clone() }
-
-// Figure is a chart for wide and for narrow pages.
-type Figure = figureView
-
-// Figures draws charts.
-func Figures(charts []*chart.Chart) ([]Figure, error) {
-	var named []NamedChart
-	for _, c := range charts {
-		named = append(named, NamedChart{Chart: c})
-	}
-	return figureViews(named)
+	return parsedPage.ExecuteTemplate(w, "report", v)
 }

@@ -21,7 +21,7 @@ import (
 // tableView is a table with its charts and everything that it rests on.
 type tableView struct {
 	ID, Title   string
-	Figures     []figureView
+	Figures     []doc.Drawing
 	Header      []string
 	Right       []bool
 	Rows        []rowView
@@ -65,7 +65,7 @@ func (v *tableView) link(i int, text string) noteLink {
 func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	v := &tableView{ID: id, Title: t.Title}
 	var err error
-	if v.Figures, err = figureViews(tableCharts(t)); err != nil {
+	if v.Figures, err = drawings(tableCharts(t)); err != nil {
 		return nil, err
 	}
 	var n notes

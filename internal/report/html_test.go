@@ -18,6 +18,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/guard"
 )
@@ -259,7 +260,7 @@ func TestHTMLPolicy(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	_, root := mustHTML(t, mustReport(t, run, trials))
 	styles := find(root, "style")
-	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != policy(styles[0].FirstChild.Data, "'none'") {
+	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != doc.NewHead("", "", "'none'", nil).Policy || styles[0].FirstChild.Data != string(doc.NewHead("", "", "", nil).Style) {
 		t.Errorf("%d style sheets; the policy does not have the digest of the first", len(styles))
 	}
 	for n := range root.Descendants() {

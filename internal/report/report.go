@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/doc"
 )
 
 // Report prints the analysis of one run.
@@ -18,7 +19,7 @@ type Report struct {
 	// which the page shows beside its own; there need be none.
 	Published []Published
 	// Links lead from the page to others of the same server; there need be none.
-	Links []Link
+	Links []doc.Link
 	// differing are the coordinates and the parameters that are not the same in all tables.
 	differing, differingParams map[string]bool
 }

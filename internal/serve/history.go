@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/history"
-	"assay/internal/report"
 )
 
 // What a page of history draws and lists at most.
@@ -23,19 +23,19 @@ const (
 )
 
 type historyView struct {
-	Head          report.Head
+	Head          doc.Head
 	Cell, Machine string
 	Machines      []string
 	Problem       string
 	Series        []seriesView
-	More          []report.Link
+	More          []doc.Link
 	Left          string
 }
 
 type seriesView struct {
 	Name, Plan, Runs string
 	Changes          []string
-	Figures          []report.Figure
+	Figures          []doc.Drawing
 	Points           []pointView
 }
 
@@ -48,7 +48,7 @@ func (s *server) history(ctx context.Context, r *http.Request, a *answer) error 
 		return err
 	}
 	q := r.URL.Query()
-	v := historyView{Head: report.NewHead("History", "one cell over many runs, and where it shifts", links("/history")), Cell: q.Get("cell"), Machine: shown(q.Get("machine")),
+	v := historyView{Head: doc.NewHead("History", "one cell over many runs, and where it shifts", "'self'", links("/history")), Cell: q.Get("cell"), Machine: shown(q.Get("machine")),
 		Machines: machines(finished(runs, ""))}
 	if v.Machine == "" && len(v.Machines) > 0 {
 		v.Machine = v.Machines[0]
@@ -92,7 +92,7 @@ func (v *historyView) fill(h *history.History, asked bool) error {
 	}
 	for _, one := range all[drawn:min(len(all), drawn+maxCells)] {
 		values := url.Values{"cell": {one.Filter()}, "machine": {v.Machine}}
-		v.More = append(v.More, report.Link{Name: one.Name() + ", " + wording.Plural(len(one.Points), "run"), URL: "/history?" + values.Encode()})
+		v.More = append(v.More, doc.Link{Name: one.Name() + ", " + wording.Plural(len(one.Points), "run"), URL: "/history?" + values.Encode()})
 	}
 	if left := len(all) - drawn - len(v.More); left > 0 {
 		v.Left = fmt.Sprintf("%d more cells are not listed: name the operation or the driver.", left)
@@ -109,7 +109,7 @@ func viewSeries(s *history.Series) (seriesView, error) {
 		v.Changes = append(v.Changes, s.Describe(c))
 	}
 	var err error
-	v.Figures, err = report.Figures([]*chart.Chart{seriesChart(s)})
+	v.Figures, err = doc.Drawings(seriesChart(s))
 	return v, err
 }
 
@@ -130,7 +130,7 @@ func seriesChart(s *history.Series) *chart.Chart {
 			lines.Series = append(lines.Series, chart.Curve{Name: "from " + p.Started.UTC().Format(time.DateOnly)})
 		}
 		last := &lines.Series[len(lines.Series)-1]
-		last.Points = append(last.Points, chart.Point{X: float64(at), Y: report.Drawable(p.Cost)})
+		last.Points = append(last.Points, chart.Point{X: float64(at), Y: doc.Drawable(p.Cost)})
 	}
 	title := s.Name()
 	if first > 0 {

@@ -8,17 +8,17 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/history"
 	"assay/internal/lab"
-	"assay/internal/report"
 )
 
 // maxForests is how many cells a page of machines draws at most.
 const maxForests = 12
 
 type machinesView struct {
-	Head       report.Head
+	Head       doc.Head
 	Cell, Plan string
 	Plans      []string
 	Problem    string
@@ -31,7 +31,7 @@ type machinesView struct {
 type forestView struct {
 	Name, Plan, Verdict string
 	Hints, Marks        []string
-	Figures             []report.Figure
+	Figures             []doc.Drawing
 }
 
 // machines shows what holds over the machines of the store.
@@ -42,7 +42,7 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 	}
 	runs = finished(runs, "")
 	q := r.URL.Query()
-	v := machinesView{Head: report.NewHead("Machines", "what holds over the machines of the store", links("/machines")), Cell: q.Get("cell"), Plan: shown(q.Get("plan"))}
+	v := machinesView{Head: doc.NewHead("Machines", "what holds over the machines of the store", "'self'", links("/machines")), Cell: q.Get("cell"), Plan: shown(q.Get("plan"))}
 	for _, run := range runs {
 		if plan := shown(run.Plan); !slices.Contains(v.Plans, plan) {
 			v.Plans = append(v.Plans, plan)
@@ -78,7 +78,7 @@ func (v *machinesView) fill(all []*history.Across) error {
 	}
 	v.Left = max(0, len(all)-maxForests)
 	for _, one := range all[:len(all)-v.Left] {
-		figures, err := report.Figures([]*chart.Chart{forest(one)})
+		figures, err := doc.Drawings(forest(one))
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func forest(a *history.Across) *chart.Chart {
 	rows := &chart.Rows{Panels: []chart.Panel{{Line: 1, Axis: chart.Axis{Label: "time / time of the baseline; less is better",
 		Tick: func(v float64) string { return wording.Digits(v) + "x" }}}}, Marks: []string{"ratio with its 95 % interval"}}
 	add := func(section, name string, p history.Point) {
-		cell := chart.Cell{Marks: []chart.Interval{report.Drawable(p.Cost)}, Text: wording.Times(p.Cost)}
+		cell := chart.Cell{Marks: []chart.Interval{doc.Drawable(p.Cost)}, Text: wording.Times(p.Cost)}
 		rows.Rows = append(rows.Rows, chart.Row{Section: section, Name: name, Cells: []chart.Cell{cell}})
 	}
 	for i, p := range a.Points {

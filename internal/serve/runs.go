@@ -19,6 +19,7 @@ import (
 	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/audit"
+	"assay/internal/doc"
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -63,7 +64,7 @@ func (q runsQuery) link(page int) string {
 }
 
 type runsView struct {
-	Head                     report.Head
+	Head                     doc.Head
 	Query                    runsQuery
 	Plans, Drivers, Machines []string
 	Runs                     []runLine
@@ -78,7 +79,7 @@ func (s *server) runs(ctx context.Context, r *http.Request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	v := runsView{Head: report.NewHead("Runs", wording.Plural(len(all), "run")+" in the store", links("/")), Query: newRunsQuery(r.URL.Query()),
+	v := runsView{Head: doc.NewHead("Runs", wording.Plural(len(all), "run")+" in the store", "'self'", links("/")), Query: newRunsQuery(r.URL.Query()),
 		Machines: machines(all), Import: s.AllowImport}
 	for _, run := range all {
 		v.Plans = append(v.Plans, shown(run.Plan))
@@ -133,8 +134,8 @@ func (s *server) run(ctx context.Context, r *http.Request, a *answer) error {
 		return notFound(err)
 	}
 	page := report.New(result)
-	page.Links = append(links(""), report.Link{Name: "Export this run", URL: "/runs/" + url.PathEscape(result.Run.ID) + "/export"},
-		report.Link{Name: "Compare parts of this run", URL: "/compare?run=" + url.QueryEscape(result.Run.ID)})
+	page.Links = append(links(""), doc.Link{Name: "Export this run", URL: "/runs/" + url.PathEscape(result.Run.ID) + "/export"},
+		doc.Link{Name: "Compare parts of this run", URL: "/compare?run=" + url.QueryEscape(result.Run.ID)})
 	if page.Published, err = audit.Relations(result.Run.Plan); err != nil {
 		return err
 	}

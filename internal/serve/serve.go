@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/report"
+	"assay/internal/doc"
 	"assay/internal/store"
 	"assay/internal/sys/guard"
 	"assay/internal/sys/printable"
@@ -29,7 +29,7 @@ import (
 var pages string
 
 // parsed has the parts of a report's page and the pages of this package.
-var parsed = template.Must(template.Must(report.Parts()).Parse(pages))
+var parsed = template.Must(template.Must(doc.Parts()).Parse(pages))
 
 const htmlType = "text/html; charset=utf-8"
 
@@ -108,13 +108,13 @@ func (s *server) warmSlow(ctx context.Context, runs []assay.Run) error {
 }
 
 // pageNames are the links at the head of every page.
-var pageNames = []report.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"},
+var pageNames = []doc.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"},
 	{Name: "Machines", URL: "/machines"},
 	{Name: "Claims", URL: "/claims"}, {Name: "Proofs", URL: "/proofs"}}
 
 // links are those of pageNames, with the current page marked.
-func links(current string) []report.Link {
-	all := append([]report.Link(nil), pageNames...)
+func links(current string) []doc.Link {
+	all := append([]doc.Link(nil), pageNames...)
 	for i := range all {
 		all[i].Current = all[i].URL == current
 	}
@@ -198,9 +198,9 @@ func (s *server) fail(a *answer, err error) {
 	a.header.Del("Content-Disposition")
 	a.header.Set("Content-Type", htmlType)
 	view := struct {
-		Head    report.Head
+		Head    doc.Head
 		Problem string
-	}{report.NewHead(http.StatusText(status), "", links("")), text}
+	}{doc.NewHead(http.StatusText(status), "", "'self'", links("")), text}
 	if err := a.show("problem", view); err != nil {
 		fmt.Fprintln(s.Log, "assay: serve:", err)
 	}

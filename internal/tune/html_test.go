@@ -35,15 +35,15 @@ func raced() *Report {
 func TestPageHasTheRaceAndThePrices(t *testing.T) {
 	got := text(t, raced(), "html")
 	for _, want := range []string{
-		"<h1>Tuning of app</h1>", "1.33x [1.29, 1.37] faster with 1 setting", "<h2>The race</h2>", "in 5 blocks", "in 4 blocks", "cache_size -2000",
-		"<h2>The price of durability</h2>", "process 1.20x [1.15, 1.25], power 0.500x [0.450, 0.550]",
+		"<h1>Tuning of app</h1>", "1.33x [1.29, 1.37] faster with 1 setting", "<summary>the race", "in 5 blocks", "in 4 blocks", "cache_size -2000",
+		"<title>The price of durability</title>", "process 1.20x [1.15, 1.25]; power 0.500x [0.450, 0.550]",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got a page without %q", want)
 		}
 	}
 	plain := fixture() // no race was kept, and no price is known
-	if got := text(t, plain, "html"); strings.Contains(got, "<h2>The race</h2>") || strings.Contains(got, "<figure") {
+	if got := text(t, plain, "html"); strings.Contains(got, "<summary>the race") || strings.Contains(got, "<figure") {
 		t.Error("got figures where nothing is to be drawn")
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"assay/internal/stat"
 )
 
-// shownIndexes is how many proposals before any setting a screen has.
-const shownIndexes = 3
-
 // indexes are the states of the data that were measured before any setting and are shown to
 // help, and all that is not. All states of the data together is one of them where there is more to it than to one alone.
 func (r *Report) indexes() (helping, idle []Finalist) {

@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/format"
 	"assay/kit/postgres"
@@ -66,12 +67,16 @@ type StageRun struct {
 
 // Formats are those of a report.
 func Formats() format.List[*Report] {
-	return format.List[*Report]{
-		{Name: "text", Write: func(out io.Writer, r *Report) error { return r.WriteScreen(out, 0) }},
-		{Name: "markdown", Write: writeMarkdown},
-		{Name: "html", Write: writeHTML},
-		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},
-	}
+	return append(doc.Formats((*Report).document, nil),
+		format.Format[*Report]{Name: "html", Write: func(out io.Writer, r *Report) error {
+			return doc.WriteHTML(out, "Tuning of "+r.Plan, "which settings, confirmed on new data", r.document())
+		}},
+		format.Format[*Report]{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }})
+}
+
+// WriteScreen prints the report for a terminal of so many columns; 0: there is none.
+func (r *Report) WriteScreen(out io.Writer, columns int) error {
+	return doc.WriteText(out, r.document(), columns)
 }
 
 // harm is by how much an operation may be worse than now before the report says so.
@@ -349,17 +354,14 @@ type step struct {
 	command string // that does it; empty: none does
 }
 
-func (s step) String() string {
-	if s.command == "" {
-		return s.text
-	}
-	return s.text + ": " + s.command
-}
-
 func (r *Report) nextTexts() []string {
 	var all []string
 	for _, s := range r.next() {
-		all = append(all, s.String())
+		text := s.text
+		if s.command != "" {
+			text += ": " + s.command
+		}
+		all = append(all, text)
 	}
 	return all
 }

@@ -145,29 +145,6 @@ func verdict(l stat.NonInferiority) string {
 	return "open"
 }
 
-type elsewhereRow struct {
-	Condition, Operation   string
-	Ratio, AtLeast, AtMost string
-	Verdict                string
-}
-
-func (r *Report) elsewhereRows() []elsewhereRow {
-	var all []elsewhereRow
-	for _, c := range r.Outcome.Robustness {
-		for i, l := range c.Losses {
-			if l.Measured {
-				all = append(all, elsewhereRow{c.Condition.Name, r.Operations[i].Name, wording.Digits(l.Center) + "x", wording.Digits(l.AtLeast) + "x", wording.Digits(l.AtMost) + "x", verdict(l)})
-			}
-		}
-	}
-	return all
-}
-
-// elsewhereTitle introduces them.
-func elsewhereTitle() string {
-	return fmt.Sprintf("The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 %% bounds; within: shown to be at most %.3g %% slower; slower: shown to be by more; both adjusted for all)", 100*harm)
-}
-
 type robustnessValue struct {
 	Condition  string      `json:"condition"`
 	Launches   int         `json:"launches"`

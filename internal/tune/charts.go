@@ -2,57 +2,16 @@ package tune
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/doc/chart"
-	"assay/internal/report"
 )
-
-//go:embed html/tune.html
-var pageTemplate string
-
-// writeHTML writes a page in the style of reports, which needs no network and runs no
-// script.
-func writeHTML(out io.Writer, r *Report) error {
-	parts, err := report.Parts()
-	if err != nil {
-		return err
-	}
-	page, err := parts.New("tune").Funcs(r.parts()).Parse(pageTemplate)
-	if err != nil {
-		return err
-	}
-	return page.Execute(out, report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil))
-}
-
-// parts are what the page is made of, by the names that its template calls them by.
-func (r *Report) parts() template.FuncMap {
-	drawn := func(c *chart.Chart) ([]report.Figure, error) {
-		if c == nil { // there is nothing to show
-			return nil, nil
-		}
-		return report.Figures([]*chart.Chart{c})
-	}
-	return template.FuncMap{
-		"clean": wording.Clean, "printable": wording.Printable,
-		"indexes":    func() []Finalist { helping, _ := r.indexes(); return helping },
-		"indexTitle": r.indexTitle, "change": r.change, "effect": r.effect,
-		"answer": r.answer, "basis": r.basis, "harmed": r.harmed, "operations": r.table, "sections": r.sections,
-		"elsewhere": r.elsewhereRows, "elsewhereTitle": elsewhereTitle,
-		"prices":  func() ([]report.Figure, error) { return drawn(r.priceChart()) },
-		"race":    func() ([]report.Figure, error) { return drawn(r.raceChart()) },
-		"emitted": func() string { return r.Emitted },
-		"next":    r.nextTexts, "evidence": r.evidence,
-	}
-}
 
 func tickRatio(v float64) string { return wording.Digits(v) + "x" }
 
@@ -70,7 +29,7 @@ func (r *Report) raceChart() *chart.Chart {
 		if c.gain.N == 0 {
 			row.Text = "not measured"
 		} else {
-			cell := chart.Cell{Marks: []chart.Interval{report.Drawable(c.gain)}, Text: ratio(c.gain)}
+			cell := chart.Cell{Marks: []chart.Interval{doc.Drawable(c.gain)}, Text: ratio(c.gain)}
 			for _, g := range c.gains {
 				if !math.IsNaN(g) {
 					cell.Dots = append(cell.Dots, math.Exp(g))
@@ -91,7 +50,7 @@ func (r *Report) priceChart() *chart.Chart {
 	words := []string{string(r.Class) + " 1x"}
 	for _, p := range r.Outcome.Prices {
 		if at := slices.Index(assay.Durabilities, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
-			points = append(points, chart.Point{X: float64(at), Y: report.Drawable(p.Gain)})
+			points = append(points, chart.Point{X: float64(at), Y: doc.Drawable(p.Gain)})
 			words = append(words, p.Class+" "+ratio(p.Gain))
 		}
 	}

@@ -1,0 +1,171 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/analysis/wording"
+	"assay/internal/doc"
+	"assay/internal/stat"
+)
+
+// figures are the operations of whom the report tells: of the proposal, or of the
+// best that was confirmed.
+func (r *Report) figures() []stat.Interval {
+	switch {
+	case r.Outcome.Chosen != nil:
+		return r.Outcome.Chosen.Operations
+	case len(r.Outcome.Finalists) > 0:
+		return r.Outcome.Finalists[0].Operations
+	}
+	return nil
+}
+
+// table has, of each of these operations, its name, its current figure and the confirmed
+// ratio.
+func (r *Report) table() [][]string {
+	var all [][]string
+	for i, gain := range r.figures() {
+		all = append(all, []string{r.Operations[i].Name, r.Operations[i].now(), ratio(gain)})
+	}
+	return all
+}
+
+const (
+	maxRows      = 14 // operations that text shows
+	elsewhereSay = "The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 % bounds; within: shown to be at most 5 % slower; slower: shown to be by more; both adjusted for all)"
+)
+
+// document says everything, the answer first.
+func (r *Report) document() doc.Document {
+	var d doc.Document
+	r.addIndexes(&d)
+	d.Add(doc.Answer, "%s", r.answer())
+	if prices := r.prices(); len(prices) > 0 {
+		d.Add(doc.Footnote, "%s: %s", pricesTitle, strings.Join(prices, "; "))
+	}
+	d.AddSome(doc.Footnote, r.basis())
+	d.AddSome(doc.Warning, r.harmed()...)
+	d.AddTable(doc.Grid{Header: []string{"operation", "now", "confirmed ratio, above 1 is faster"}, Right: []bool{false, true}, Rows: r.table(), Most: maxRows})
+	r.addSections(&d)
+	d.AddChart(r.priceChart())
+	d.AddFold("the race, as the search saw it: these figures are not confirmed", r.race())
+	d.Add(doc.Footnote, "%s", r.evidence())
+	for _, s := range r.next() {
+		if d.Add(doc.Footnote, "next: %s", s.text); s.command != "" {
+			d.AddLines(doc.Literal, s.command)
+		}
+	}
+	if r.Emitted != "" {
+		d.Add(doc.Subheading, "Configuration")
+		d.AddLines(doc.Code, strings.TrimSuffix(r.Emitted, "\n"))
+	}
+	return d
+}
+
+// addIndexes says what helps before any setting.
+func (r *Report) addIndexes(d *doc.Document) {
+	helping, _ := r.indexes()
+	if len(helping) == 0 {
+		return
+	}
+	d.Add(doc.Paragraph, "%s:", r.indexTitle())
+	for _, f := range helping {
+		for _, statement := range r.Space.Prepare(f.Point) {
+			d.AddLines(doc.Literal, statement+";")
+		}
+		if len(r.Space.Prepare(f.Point)) == 0 {
+			d.Add(doc.Paragraph, "%s", r.change(f))
+		}
+		d.Add(doc.Footnote, "%s", r.effect(f))
+	}
+}
+
+// addSections adds all that follows the operations.
+func (r *Report) addSections(d *doc.Document) {
+	nothing, open := r.nothing()
+	changed, kept := r.proposed()
+	d.AddList("query plans without an index", r.Unindexed)
+	d.AddList("tried before any setting, not shown to help", r.idleIndexes())
+	d.AddList("change", changed)
+	d.AddList("as before", kept)
+	d.AddList("what each does (the best combination against itself without it)", r.settingEffects())
+	d.AddList(fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing)
+	d.AddList("not in the proposal (what the screening saw)", open)
+	d.AddList("other data and clients", r.elsewhere())
+	d.AddFold("other data and clients, each operation", r.conditions())
+	if text := r.memory(); text != "" {
+		d.AddList("memory", []string{text})
+	}
+	d.AddList("note", r.notes())
+	d.AddList("with your settings", r.uses())
+}
+
+// conditions is what the proposal does on other data and with other clients.
+func (r *Report) conditions() doc.Document {
+	var d doc.Document
+	grid := doc.Grid{Header: []string{"at", "operation", "ratio", "at least", "at most", "shown"}, Right: []bool{false, false, true, true, true}}
+	for _, c := range r.Outcome.Robustness {
+		for i, l := range c.Losses {
+			if l.Measured {
+				grid.Rows = append(grid.Rows, []string{c.Condition.Name, r.Operations[i].Name, wording.Digits(l.Center) + "x", wording.Digits(l.AtLeast) + "x", wording.Digits(l.AtMost) + "x", verdict(l)})
+			}
+		}
+	}
+	if d.AddTable(grid); len(d) > 0 {
+		d.Add(doc.Footnote, "%s", elsewhereSay)
+	}
+	return d
+}
+
+// race is who was in the race, and how long.
+func (r *Report) race() doc.Document {
+	var d doc.Document
+	d.AddChart(r.raceChart())
+	grid := doc.Grid{Header: []string{"changes", "blocks", "gain"}, Right: []bool{false, true, true}}
+	for _, c := range r.candidates() {
+		grid.Rows = append(grid.Rows, []string{c.name, fmt.Sprint(c.blocks), ratio(c.gain)})
+	}
+	d.AddTable(grid)
+	return d
+}
+
+// candidate is one of the race, as the search saw it.
+type candidate struct {
+	name   string    // what it changes
+	blocks int       // that it was in
+	gains  []float64 // of each, natural logarithms
+	gain   stat.Interval
+}
+
+// candidates are those of the race: who was in it longest first, and of them the best.
+func (r *Report) candidates() []candidate {
+	if len(r.Outcome.Blocks) == 0 {
+		return nil
+	}
+	gains := map[string][]float64{}
+	for _, b := range r.Outcome.Blocks {
+		for i, p := range b.Points {
+			gains[p.Key()] = append(gains[p.Key()], b.Gains[i])
+		}
+	}
+	var all []candidate
+	for _, p := range r.Outcome.Blocks[0].Points {
+		var parts []string
+		for _, j := range p.changed() {
+			parts = append(parts, r.changed(j, p[j]))
+		}
+		values := gains[p.Key()]
+		name := strings.Join(parts, ", ")
+		if name == "" {
+			name = "what the search started from"
+		}
+		all = append(all, candidate{name, len(values), values, against(values, make([]float64, len(values))).Ratio})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Compare(float64(b.blocks)+mean(b.gains), float64(a.blocks)+mean(a.gains))
+	})
+	return all
+}
