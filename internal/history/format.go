@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
+	"assay/internal/stat"
 	"assay/internal/sys/format"
 )
 
@@ -27,38 +28,25 @@ const plotWidth = 31
 
 // writeText prints a table for each series, with a line where the ratio shifts.
 func writeText(out io.Writer, all []*Series) error {
-	w := bufio.NewWriter(out)
-	for i, s := range all {
-		if i > 0 {
-			fmt.Fprintln(w)
+	var d doc.Document
+	for _, s := range all {
+		d.Add(doc.Answer, "%s, plan %s, %s", s.Name(), s.Plan, wording.Plural(len(s.Points), "run"))
+		scale := newPlot(s.Points)
+		grid := doc.Grid{Header: []string{"started", "version", "time / baseline", scale.header(), "run"}}
+		next := 0
+		for i, p := range s.Points {
+			if next < len(s.Changes) && s.Changes[next].At == i {
+				grid.Rows = append(grid.Rows, []string{"-- change: " + s.Describe(s.Changes[next])})
+				next++
+			}
+			grid.Rows = append(grid.Rows, []string{p.Started.UTC().Format("2006-01-02 15:04"), p.Version, wording.Times(p.Cost), scale.line(p.Cost), p.Run})
 		}
-		fmt.Fprintf(w, "%s, plan %s, %s\n", wording.Clean(s.Name()), wording.Clean(s.Plan), wording.Plural(len(s.Points), "run"))
-		s.write(w)
-	}
-	return w.Flush()
-}
-
-func (s *Series) write(w io.Writer) {
-	wide := len("version")
-	low, high := s.Points[0].Cost.Low, s.Points[0].Cost.High
-	for _, p := range s.Points {
-		wide = max(wide, len(p.Version))
-		low, high = min(low, p.Cost.Low), max(high, p.Cost.High)
-	}
-	fmt.Fprintf(w, "%-16s  %-*s  %-22s  %-*s\n", "started", wide, "version", "time / baseline", plotWidth, wording.Digits(low)+"x"+
-		strings.Repeat(" ", max(1, plotWidth-len(wording.Digits(low))-len(wording.Digits(high))-2))+wording.Digits(high)+"x")
-	next := 0
-	for i, p := range s.Points {
-		if next < len(s.Changes) && s.Changes[next].At == i {
-			fmt.Fprintln(w, "-- change: "+s.Describe(s.Changes[next]))
-			next++
+		d.AddTable(grid)
+		if len(s.Changes) == 0 {
+			d.Add(doc.Footnote, "no change point")
 		}
-		fmt.Fprintf(w, "%-16s  %-*s  %-22s  %s  %s\n", p.Started.UTC().Format("2006-01-02 15:04"), wide, wording.Clean(p.Version),
-			wording.Times(p.Cost), plot(p, low, high), p.Run)
 	}
-	if len(s.Changes) == 0 {
-		fmt.Fprintln(w, "no change point")
-	}
+	return doc.WriteText(out, d, 0)
 }
 
 // Describe says what a change point is: between which ratios, and with which
@@ -72,18 +60,35 @@ func (s *Series) Describe(c Change) string {
 	return line
 }
 
-func plot(p Point, low, high float64) string {
+// plot draws intervals in lines of text, from the lowest to the highest end.
+type plot struct{ low, high float64 }
+
+func newPlot(points []Point) plot {
+	p := plot{points[0].Cost.Low, points[0].Cost.High}
+	for _, point := range points {
+		p.low, p.high = min(p.low, point.Cost.Low), max(p.high, point.Cost.High)
+	}
+	return p
+}
+
+// header says where a line begins and ends.
+func (p plot) header() string {
+	low, high := wording.Digits(p.low)+"x", wording.Digits(p.high)+"x"
+	return low + strings.Repeat(".", max(1, plotWidth-len(low)-len(high))) + high
+}
+
+func (p plot) line(i stat.Interval) string {
 	place := func(v float64) int {
-		if high <= low {
+		if p.high <= p.low {
 			return 0
 		}
-		return min(plotWidth-1, max(0, int((v-low)/(high-low)*float64(plotWidth-1)+0.5)))
+		return min(plotWidth-1, max(0, int((v-p.low)/(p.high-p.low)*float64(plotWidth-1)+0.5)))
 	}
-	line := []byte(strings.Repeat(" ", plotWidth))
-	for i := place(p.Cost.Low); i <= place(p.Cost.High); i++ {
-		line[i] = '-'
+	line := []byte(strings.Repeat(".", plotWidth))
+	for at := place(i.Low); at <= place(i.High); at++ {
+		line[at] = '-'
 	}
-	line[place(p.Cost.Center)] = '*'
+	line[place(i.Center)] = '*'
 	return string(line)
 }
 

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/format"
 )
@@ -186,42 +186,28 @@ func MachineFormats() format.List[[]*Across] {
 	}
 }
 
+// writeMachines prints a forest plot for each cell.
 func writeMachines(out io.Writer, all []*Across) error {
-	w := bufio.NewWriter(out)
-	for i, a := range all {
-		if i > 0 {
-			fmt.Fprintln(w)
+	var d doc.Document
+	for _, a := range all {
+		d.Add(doc.Answer, "%s, plan %s", a.Name(), a.Plan)
+		d.Add(doc.Footnote, "%s", a.Verdict())
+		scale := newPlot(a.Points)
+		grid := doc.Grid{Header: []string{"machine", "time / baseline", scale.header(), "run"}}
+		for i, p := range a.Points {
+			grid.Rows = append(grid.Rows, []string{a.Machine(i), wording.Times(p.Cost), scale.line(p.Cost), p.Run})
 		}
-		fmt.Fprintf(w, "%s, plan %s\n%s\n", wording.Clean(a.Name()), wording.Clean(a.Plan), a.Verdict())
-		a.write(w)
+		grid.Rows = append(grid.Rows, []string{"machines like these", wording.Times(a.Over.Ratio), scale.line(a.Over.Ratio), ""})
+		if a.Over.Next.Known() {
+			grid.Rows = append(grid.Rows, []string{"one more such machine", wording.Times(a.Over.Next), "", ""})
+		}
+		d.AddTable(grid)
+		d.AddSome(doc.Warning, a.Marked()...)
+		for _, hint := range a.Hints {
+			d.Add(doc.Footnote, "hint, which chance can give too: %s", hint)
+		}
 	}
-	return w.Flush()
-}
-
-// write prints a forest plot.
-func (a *Across) write(w io.Writer) {
-	const over, next = "machines like these", "one more such machine"
-	wide, low, high := len(next), a.Points[0].Cost.Low, a.Points[0].Cost.High
-	for i, p := range a.Points {
-		wide = max(wide, len(wording.Clean(a.Machine(i))))
-		low, high = min(low, p.Cost.Low), max(high, p.Cost.High)
-	}
-	line := func(name string, cost stat.Interval, end string) {
-		fmt.Fprintf(w, "%-*s  %-22s  %s  %s\n", wide, name, wording.Times(cost), plot(Point{Cost: cost}, low, high), end)
-	}
-	for i, p := range a.Points {
-		line(wording.Clean(a.Machine(i)), p.Cost, p.Run)
-	}
-	line(over, a.Over.Ratio, "")
-	if a.Over.Next.Known() {
-		fmt.Fprintf(w, "%-*s  %s\n", wide, next, wording.Times(a.Over.Next))
-	}
-	for _, text := range a.Marked() {
-		fmt.Fprintln(w, "! "+text)
-	}
-	for _, hint := range a.Hints {
-		fmt.Fprintln(w, "hint, which chance can give too: "+hint)
-	}
+	return doc.WriteText(out, d, 0)
 }
 
 func writeMachinesCSV(out io.Writer, all []*Across) error {
