@@ -197,7 +197,7 @@ func TestCommandIsToldWhereItHelps(t *testing.T) {
 		if err := audit.Formats.Write(&out, "markdown", []audit.Finding{f}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "`assay run p --only driver=a,b --only operation=scan`"); got != test.want {
+		if got := strings.Contains(out.String(), "\n    assay run p --only driver=a,b --only operation=scan\n"); got != test.want {
 			t.Errorf("%s: command told: %v, want %v:\n%s", name, got, test.want, out.String())
 		}
 	}
@@ -387,8 +387,8 @@ func TestFormats(t *testing.T) {
 	f := judge(t, published.Source{Name: "s", About: "About it.", Machine: "a phone"}, claim(published.Faster, 0), r)
 	f.Evidence[0].Here.Ratio = stat.Interval{N: 6, Center: 0.5, Low: 0.4, High: 0.6}
 	for format, want := range map[string][]string{
-		"markdown": {"| a \\| is so | s | **holds here** |", "Published on: a phone.", "Runs: r1.", "| r1 | p | 1m0s | v9 | cpu: test | a@v1 |",
-			"| driver=a | driver=b | faster | - | 0.5 [0.4, 0.6], n = 6 | 1003 / 2003 | holds here |"},
+		"markdown": {"| a \\| is so | s | holds here |", "Published on: a phone.", "Runs: r1.", "| r1 | p | 1m0s | v9 | cpu: test | a@v1 |",
+			"| driver=a | driver=b | faster | - | 0.5 \\[0.4, 0.6\\], n = 6 | 1003 / 2003 | holds here |"},
 		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
 	} {
 		var out bytes.Buffer

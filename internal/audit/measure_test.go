@@ -165,7 +165,7 @@ func TestMeasureOpenComparisons(t *testing.T) {
 	if want := []string{"[b c]", "[a d]"}; err != nil || !slices.Equal(meter.cells, want) {
 		t.Errorf("measured the drivers %q, %v; want %q", meter.cells, err, want)
 	}
-	for i, want := range []string{"`assay run p --only driver=b,c --only operation=scan`", "`assay run p --only driver=a,d --only operation=scan`"} {
+	for i, want := range []string{"assay run p --only driver=b,c --only operation=scan", "assay run p --only driver=a,d --only operation=scan"} {
 		if got := printed(t, findings[i]); !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)
 		}

@@ -33,14 +33,14 @@ func TestOutlook(t *testing.T) {
 		claim published.Claim
 		want  string
 	}{
-		"one comparison":                 {sized(published.Faster, 3, "b"), "about 4m0s, 48 launches of each cell; `assay run p --only driver=a,b --only operation=scan --precision 0.057`"},
-		"the one that refutes it":        {sized(published.Faster, 3.2, "b", "c"), "launches of each cell; `assay run p --only driver=a,b "},
-		"though others hold":             {sized(published.Faster, 2.4, "c", "d"), "launches of each cell; `assay run p --only driver=a,d "},
-		"all where all may hold":         {sized(published.Faster, 2.35, "b", "c"), "launches of each cell; `assay run p --only driver=a,b,c "},
-		"a bound that the ratio lies at": {sized(published.Alike, 1.5, "d"), "more than 1000 launches of each cell; `assay run p --only driver=a,d --only operation=scan`"},
+		"one comparison":                 {sized(published.Faster, 3, "b"), "about 4m0s, 48 launches of each cell; this measures what it needs: assay run p --only driver=a,b --only operation=scan --precision 0.057"},
+		"the one that refutes it":        {sized(published.Faster, 3.2, "b", "c"), "launches of each cell; this measures what it needs: assay run p --only driver=a,b "},
+		"though others hold":             {sized(published.Faster, 2.4, "c", "d"), "launches of each cell; this measures what it needs: assay run p --only driver=a,d "},
+		"all where all may hold":         {sized(published.Faster, 2.35, "b", "c"), "launches of each cell; this measures what it needs: assay run p --only driver=a,b,c "},
+		"a bound that the ratio lies at": {sized(published.Alike, 1.5, "d"), "more than 1000 launches of each cell; this measures what it needs: assay run p --only driver=a,d --only operation=scan"},
 	} {
 		f := judge(t, published.Source{}, test.claim, reports(t, cells))
-		if got := printed(t, f); !strings.Contains(got, test.want) || !strings.Contains(got, "Deciding it likely takes ") {
+		if got := strings.Join(strings.Fields(printed(t, f)), " "); !strings.Contains(got, test.want) || !strings.Contains(got, "Deciding it likely takes ") {
 			t.Errorf("%s: no %q in\n%s", name, test.want, got)
 		}
 	}
@@ -50,7 +50,7 @@ func TestOutlook(t *testing.T) {
 		t.Errorf("%v, screen:\n%s", err, screen.String())
 	}
 	f = judge(t, published.Source{Name: "s"}, sized(published.Faster, 3, "b", "z"), reports(t, cells))
-	if got := printed(t, f); strings.Contains(got, "likely takes") || !strings.Contains(got, "`assay plan check` with its selection") {
+	if got := printed(t, f); strings.Contains(got, "likely takes") || !strings.Contains(got, "assay plan check with its selection") {
 		t.Errorf("of a cell that was not measured it says how long that takes:\n%s", got)
 	}
 }

@@ -95,7 +95,7 @@ func TestOwnSourceIsRefuted(t *testing.T) {
 			t.Errorf("%q: got %s (%s), published %v; want %s and 0.5", head, f.Verdict, f.Reason, f.Evidence[0].Claimed, want)
 		}
 	}
-	if f := own(t, "mapping: cells.yaml\n", "f.csv", figures, reports(t)); f.Verdict != audit.Unknown || !strings.Contains(printed(t, f), "`assay run p --only driver=a,b --only operation=scan`") {
+	if f := own(t, "mapping: cells.yaml\n", "f.csv", figures, reports(t)); f.Verdict != audit.Unknown || !strings.Contains(printed(t, f), "assay run p --only driver=a,b --only operation=scan") {
 		t.Errorf("not measured: got %s, want that it cannot be told, and the command", f.Verdict)
 	}
 }
@@ -114,7 +114,7 @@ func TestReadingsAreApart(t *testing.T) {
 		}
 	}
 	var screen strings.Builder
-	if err := audit.WriteScreen(&screen, all, 80, "m", "e"); err != nil || !strings.Contains(screen.String(), "\nour readings of tables: holds here\n- our reading (s)\n") {
+	if err := audit.WriteScreen(&screen, all, 80, "m", "e"); err != nil || !strings.Contains(screen.String(), "- our reading (s)\n") {
 		t.Errorf("%v, screen:\n%s", err, screen.String())
 	}
 }

@@ -1,33 +1,25 @@
 package audit
 
 import (
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 
-	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 )
-
-// minWidth is the narrowest screen whose lines are broken.
-const minWidth = 60
 
 // WriteScreen prints the verdicts for a terminal: the claims of each, and the commands that
 // measure what is open and that show all evidence.
 func WriteScreen(w io.Writer, findings []Finding, width int, measure, evidence string) error {
-	var b strings.Builder
-	add := func(first, other, text string) {
-		fmt.Fprintln(&b, strings.Join(wording.Wrap(max(width, minWidth), first, other, text), "\n"))
-	}
-	add("", "  ", strings.TrimSpace(summary(findings)))
+	var d doc.Document
+	d.Add(doc.Paragraph, "%s", summary(findings))
 	authors, ours := byAuthor(findings)
 	addBy := func(of string, some []Finding) {
 		for _, v := range verdicts {
-			title := "\n" + of + string(v) + "\n"
+			title := of + string(v)
 			for _, f := range some {
 				if f.Verdict == v {
-					b.WriteString(title)
-					add("- ", "  ", f.line())
+					d.AddSome(doc.Subheading, title)
+					d.Add(doc.Item, "%s", f.line())
 					title = ""
 				}
 			}
@@ -35,13 +27,13 @@ func WriteScreen(w io.Writer, findings []Finding, width int, measure, evidence s
 	}
 	addBy("", authors)
 	addBy("our readings of tables: ", ours)
-	b.WriteString("\n")
 	if slices.ContainsFunc(findings, Finding.open) {
-		fmt.Fprintf(&b, "Measure what is open: %s\n", measure)
+		d.Add(doc.Paragraph, "Measure what is open:")
+		d.AddLines(doc.Literal, measure)
 	}
-	fmt.Fprintf(&b, "Figures, reasons, doubts and runs: %s\n", evidence)
-	_, err := io.WriteString(w, b.String())
-	return err
+	d.Add(doc.Paragraph, "Figures, reasons, doubts and runs:")
+	d.AddLines(doc.Literal, evidence)
+	return doc.WriteText(w, d, width)
 }
 
 // line is a claim in one line.

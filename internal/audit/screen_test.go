@@ -28,25 +28,37 @@ func TestScreen(t *testing.T) {
 		"all told": {told, `Of 3 claims, holds here: 2; does not hold here: 1.
 
 holds here
+----------
+
 - a is faster than b by as much as anybody who reads this
   line can see (s)
 - a is fastest (s)
 
 does not hold here
+------------------
+
 - a is three times as fast (s), less than claimed
 
-Figures, reasons, doubts and runs: EVIDENCE
-`},
-		"one open": {[]audit.Finding{open, told[1]}, `Of 2 claims, holds here: 1; cannot be told: 1.
+Figures, reasons, doubts and runs:
 
-holds here
-- a is fastest (s)
+    EVIDENCE
+`},
+		"one open": {[]audit.Finding{open}, `Of 1 claims, cannot be told: 1. No run has their cells yet:
+run their plans, or below each claim is the command that
+measures its cells alone.
 
 cannot be told
+--------------
+
 - a | is so (s)
 
-Measure what is open: MEASURE
-Figures, reasons, doubts and runs: EVIDENCE
+Measure what is open:
+
+    MEASURE
+
+Figures, reasons, doubts and runs:
+
+    EVIDENCE
 `},
 	} {
 		var out strings.Builder

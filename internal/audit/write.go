@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/doc"
 	"assay/internal/report"
 	"assay/internal/sys/format"
 	"assay/published"
@@ -18,36 +19,32 @@ import (
 
 // Formats are those of findings.
 var Formats = format.List[[]Finding]{
-	{Name: "markdown", Write: func(w io.Writer, findings []Finding) error {
-		_, err := io.WriteString(w, markdown(findings))
-		return err
-	}},
+	{Name: "markdown", Write: func(w io.Writer, findings []Finding) error { return doc.WriteMarkdown(w, document(findings)) }},
 	{Name: "csv", Write: writeCSV},
 }
 
-func markdown(findings []Finding) string {
-	var b strings.Builder
-	b.WriteString("# Published claims, checked on this machine\n\n")
-	b.WriteString("Figures of A and B are those of this machine; only their ratio is compared with the published one. " +
-		"A claim of several comparisons does not hold where one of them does not. What fails under another condition than the source's own " +
-		"does not refute the source: it is not reproduced.\n\n")
-	b.WriteString(summary(findings))
+// document has all claims with what they rest on.
+func document(findings []Finding) doc.Document {
+	var d doc.Document
+	d.Add(doc.Heading, "Published claims, checked on this machine")
+	d.Add(doc.Paragraph, "Figures of A and B are those of this machine; only their ratio is compared with the published one. "+
+		"A claim of several comparisons does not hold where one of them does not. What fails under another condition than the source's own "+
+		"does not refute the source: it is not reproduced.")
+	d.Add(doc.Paragraph, "%s", summary(findings))
 	authors, ours := byAuthor(findings)
-	addVerdicts(&b, "claim", authors)
-	if len(ours) > 0 {
-		b.WriteString("\n")
-		addVerdicts(&b, "our reading of a source's tables, which no author wrote", ours)
-	}
+	addVerdicts(&d, "claim", authors)
+	addVerdicts(&d, "our reading of a source's tables, which no author wrote", ours)
 	last := ""
 	for _, f := range findings {
 		if f.Source.Name != last {
 			last = f.Source.Name
-			heading(&b, f)
+			d.Add(doc.Heading, "%s", last)
+			d.Add(doc.Paragraph, "%s Published on: %s.", f.Source.About, f.Source.Machine)
 		}
-		f.addTo(&b)
+		f.addTo(&d)
 	}
-	addRuns(&b, findings)
-	return b.String()
+	addRuns(&d, findings)
+	return d
 }
 
 // byAuthor parts what authors wrote from our readings of their tables.
@@ -63,15 +60,16 @@ func byAuthor(findings []Finding) (authors, ours []Finding) {
 }
 
 // addVerdicts adds a table with a row for each claim.
-func addVerdicts(b *strings.Builder, title string, findings []Finding) {
-	fmt.Fprintf(b, "| %s | source | verdict | doubts |\n| --- | --- | --- | --- |\n", title)
+func addVerdicts(d *doc.Document, title string, findings []Finding) {
+	grid := doc.Grid{Header: []string{title, "source", "verdict", "doubts"}}
 	for _, f := range findings {
-		missed := ""
+		verdict := string(f.Verdict)
 		if f.Missed != "" {
-			missed = ", " + string(f.Missed)
+			verdict += ", " + string(f.Missed)
 		}
-		fmt.Fprintf(b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, missed, strings.Join(f.Codes(), ", "))
+		grid.Rows = append(grid.Rows, []string{f.Claim.Says, f.Source.Name, verdict, strings.Join(f.Codes(), ", ")})
 	}
+	d.AddTable(grid)
 }
 
 // verdicts are in the order in which they are counted.
@@ -127,11 +125,11 @@ func summary(findings []Finding) string {
 	case settled > 0:
 		text += fmt.Sprintf(" For %d of those that cannot be told, more measuring does not help: their reasons say why.", settled)
 	}
-	return text + "\n\n"
+	return text
 }
 
 // addRuns says on which machine each run that was looked at was made, and of what.
-func addRuns(b *strings.Builder, findings []Finding) {
+func addRuns(d *doc.Document, findings []Finding) {
 	var runs []assay.Run
 	for _, f := range findings {
 		runs = appendNew(runs, f.runs())
@@ -139,11 +137,12 @@ func addRuns(b *strings.Builder, findings []Finding) {
 	if len(runs) == 0 {
 		return
 	}
-	b.WriteString("\n## Runs\n\n| run | plan | took | assay | machine | drivers |\n| --- | --- | --- | --- | --- | --- |\n")
+	d.Add(doc.Heading, "Runs")
+	grid := doc.Grid{Header: []string{"run", "plan", "took", "assay", "machine", "drivers"}}
 	for _, r := range runs {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Plan), took(r),
-			cell(r.Version), cell(machine(r.Host)), cell(drivers(r.Targets)))
+		grid.Rows = append(grid.Rows, []string{r.ID, r.Plan, took(r), r.Version, machine(r.Host), drivers(r.Targets)})
 	}
+	d.AddTable(grid)
 }
 
 // took is the time from the start to the end of a run, or why it has none.
@@ -173,58 +172,61 @@ func drivers(targets []assay.Target) string {
 	return strings.Join(names, " ")
 }
 
-func heading(b *strings.Builder, f Finding) {
-	fmt.Fprintf(b, "\n## %s\n\n%s Published on: %s.\n", f.Source.Name, f.Source.About, f.Source.Machine)
-}
-
 // fewRuns are named beside each claim; more are named once.
 const fewRuns = 3
 
-func (f Finding) addTo(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### %s\n\n**%s**%s.", f.Claim.Says, f.Verdict, because(f.Reason))
+func (f Finding) addTo(d *doc.Document) {
+	d.Add(doc.Subheading, "%s", f.Claim.Says)
+	text := string(f.Verdict) + because(f.Reason) + "."
 	if f.Claim.Plan != "" {
-		fmt.Fprintf(b, " Its condition is %s.", f.Claim.Provenance)
+		text += fmt.Sprintf(" Its condition is %s.", f.Claim.Provenance)
 	}
 	if f.Claim.Basis == published.Reading {
-		b.WriteString(" The claim is our reading of the source's figures, not a sentence of it.")
+		text += " The claim is our reading of the source's figures, not a sentence of it."
 	}
 	switch runs := f.runs(); {
 	case len(runs) > fewRuns:
-		fmt.Fprintf(b, " Runs: the %d of `%s` that are listed at the end.", len(runs), f.Claim.Plan)
+		text += fmt.Sprintf(" Runs: the %d of %s that are listed at the end.", len(runs), f.Claim.Plan)
 	case len(runs) > 0:
-		fmt.Fprintf(b, " Runs: %s.", identifiers(runs))
+		text += fmt.Sprintf(" Runs: %s.", identifiers(runs))
 	}
-	b.WriteString("\n")
+	d.Add(doc.Paragraph, "%s", text)
 	if len(f.Evidence) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n| A | B | expected of A | published A / B | here A / B | %s here | verdict |\n", cell(f.metric().Name))
-	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
+	grid := doc.Grid{Header: []string{"A", "B", "expected of A", "published A / B", "here A / B", f.metric().Name + " here", "verdict"}}
 	for _, e := range f.Evidence {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(coordinates(e.Comparison.A)), cell(coordinates(e.Comparison.B)),
-			e.expected(), cell(e.claimed()), e.here(), e.centers(), string(e.Verdict)+because(e.Reason))
+		grid.Rows = append(grid.Rows, []string{coordinates(e.Comparison.A), coordinates(e.Comparison.B), e.expected(), e.claimed(), e.here(), e.centers(), string(e.Verdict) + because(e.Reason)})
 	}
+	d.AddTable(grid)
 	if differs := f.differs(); len(differs) > 0 {
-		fmt.Fprintf(b, "\nOther than in the source: %s.\n", inWords(differs))
+		d.Add(doc.Paragraph, "Other than in the source: %s.", inWords(differs))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Claim.Immaterial)) {
-		fmt.Fprintf(b, "\nThat it differs in %s does not matter: %s.\n", name, f.Claim.Immaterial[name])
+		d.Add(doc.Paragraph, "That it differs in %s does not matter: %s.", name, f.Claim.Immaterial[name])
 	}
-	if kinds := f.kinds(); len(kinds) > 0 {
-		b.WriteString("\nDoubts:\n\n")
-		for _, k := range kinds {
-			fmt.Fprintf(b, "- %s\n", k.says(f.figures()))
-		}
+	var doubts []string
+	for _, k := range f.kinds() {
+		doubts = append(doubts, k.says(f.figures()))
 	}
-	if f.open() {
-		if command, takes := f.outlook(); command != "" {
-			fmt.Fprintf(b, "\nDeciding it likely takes %s; `%s` measures what it needs.\n", takes, command)
-		} else {
-			fmt.Fprintf(b, "\n`%s` measures what is still open of it; `assay plan check` with its selection says how long that takes at least.\n", f.rest().Command())
-		}
-		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
-			b.WriteString("Some figures come from other launches than those they are compared with: `assay audit --measure` measures both in turn, a run does not.\n")
-		}
+	d.AddList("Doubts", doubts)
+	f.addNext(d)
+}
+
+// addNext says how to decide what is open.
+func (f Finding) addNext(d *doc.Document) {
+	if !f.open() {
+		return
+	}
+	if command, takes := f.outlook(); command != "" {
+		d.Add(doc.Paragraph, "Deciding it likely takes %s; this measures what it needs:", takes)
+		d.AddLines(doc.Literal, command)
+	} else {
+		d.Add(doc.Paragraph, "This measures what is still open of it; assay plan check with its selection says how long that takes at least:")
+		d.AddLines(doc.Literal, f.rest().Command())
+	}
+	if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
+		d.Add(doc.Paragraph, "Some figures come from other launches than those they are compared with: assay audit --measure measures both in turn, a run does not.")
 	}
 }
 
@@ -241,14 +243,11 @@ func (f Finding) differs() []Difference {
 	return all
 }
 
-// cell keeps text from ending a table's cell.
-func cell(text string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text) }
-
 func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + cell(reason)
+	return ": " + reason
 }
 
 func (e Evidence) expected() string {

@@ -62,6 +62,18 @@ type Grid struct {
 // IsRight reports whether a column has numbers.
 func (g *Grid) IsRight(column int) bool { return column < len(g.Right) && g.Right[column] }
 
+// Class is the look of a cell in a page: n of a number, words of a text that may take
+// several lines.
+func (g *Grid) Class(row []string, cell int) string {
+	switch {
+	case g.Rest(row, cell) > 0 || len(row[cell]) > 40:
+		return "words"
+	case g.IsRight(cell):
+		return "n"
+	}
+	return ""
+}
+
 // Rest is over how many columns the last cell of a row reaches that has too few; else 0.
 func (g *Grid) Rest(row []string, cell int) int {
 	if cell < len(row)-1 || len(row) == len(g.Header) {

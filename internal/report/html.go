@@ -25,11 +25,10 @@ type pageView struct {
 	Matrix      *matrixView
 	Recommended doc.Document
 	Holds       []fact
-	Warnings    []warningView
+	Warnings    doc.Document
 	Operations  []operationView
 	Factors     doc.Document
-	Settings    []settingsView
-	Quiet       int // settings that are alike everywhere and that no profile asks for
+	Settings    doc.Document
 	Rest        doc.Document
 
 	report    *Report
@@ -114,7 +113,7 @@ func (v *pageView) makeTables(done <-chan struct{}) {
 func (r *Report) page(published []Published) *pageView {
 	v := &pageView{
 		Head:  doc.NewHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
-		Holds: r.holds(), Warnings: r.warningViews(),
+		Holds: r.holds(), Warnings: r.warnings(), Settings: r.settings(),
 		report: r, published: published, differing: map[string]tableLink{},
 	}
 	r.addRecommendations(&v.Recommended)
@@ -122,7 +121,6 @@ func (r *Report) page(published []Published) *pageView {
 	r.addDifferences(&v.Rest)
 	r.addEnvironment(&v.Rest)
 	r.addRepeat(&v.Rest)
-	v.Settings, v.Quiet = r.settingsViews()
 	v.packer = &packer{compress: r.figures() > maxPlain}
 	v.ahead = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	v.csv = make(chan madeFile, 1)
@@ -245,41 +243,47 @@ func (r *Report) machine() string {
 	return wording.Clean(strings.Join(parts, ", "))
 }
 
-// warningView is a kind of warning over the whole report.
-type warningView struct {
-	Code, Example, Advice string
-	Rows                  int
-	Tables                []string // where
-}
-
-// warningViews counts warnings by code, the most frequent first.
-func (r *Report) warningViews() []warningView {
-	byCode := map[string]*warningView{}
+// warnings are the kinds of warnings over the whole report, the most frequent first.
+func (r *Report) warnings() doc.Document {
+	type kind struct {
+		evidence, advice string
+		rows             int
+		tables           []string // where
+	}
+	byCode := map[string]*kind{}
 	for row := range r.Rows() {
 		seen := map[string]bool{}
 		for _, w := range row.Warnings {
-			code := w.Code()
-			v := byCode[code]
-			if v == nil {
-				evidence, advice := words(w.Doubt)
-				v = &warningView{Code: wording.Clean(code), Example: wording.Clean(evidence), Advice: wording.Clean(advice)}
-				byCode[code] = v
+			k := byCode[w.Code()]
+			if k == nil {
+				k = &kind{}
+				k.evidence, k.advice = words(w.Doubt)
+				byCode[w.Code()] = k
 			}
-			if !seen[code] {
-				v.Rows++
+			if !seen[w.Code()] {
+				k.rows++
 			}
-			seen[code] = true
-			if title := row.Table.Title; !slices.Contains(v.Tables, title) {
-				v.Tables = append(v.Tables, title)
+			seen[w.Code()] = true
+			if title := row.Table.Title; !slices.Contains(k.tables, title) {
+				k.tables = append(k.tables, title)
 			}
 		}
 	}
-	var all []warningView
-	for _, code := range slices.Sorted(maps.Keys(byCode)) {
-		all = append(all, *byCode[code])
+	codes := slices.Sorted(maps.Keys(byCode))
+	slices.SortStableFunc(codes, func(a, b string) int { return byCode[b].rows - byCode[a].rows })
+	grid := doc.Grid{Header: []string{"warning", "rows", "for example", "advice", "where"}, Right: []bool{false, true}}
+	for _, code := range codes {
+		k := byCode[code]
+		grid.Rows = append(grid.Rows, []string{code, fmt.Sprint(k.rows), k.evidence, k.advice, firstFew(k.tables, 3)})
 	}
-	slices.SortStableFunc(all, func(a, b warningView) int { return b.Rows - a.Rows })
-	return all
+	if len(codes) == 0 {
+		return nil
+	}
+	var d doc.Document
+	d.Add(doc.Heading, "Warnings")
+	d.Add(doc.Paragraph, "They stand beside the figures that they are about. By how many rows have them:")
+	d.AddTable(grid)
+	return d
 }
 
 //go:embed html/page.html

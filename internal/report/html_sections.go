@@ -15,6 +15,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/stat"
 )
 
@@ -38,40 +39,30 @@ type PublishedFigure struct {
 	Doubt   string            // why it is no measurement of what it is called; empty: it is
 }
 
-// publishedView is what stands under a table.
-type publishedView struct {
-	Source, There, Here string
-	Lines               []publishedLine
-}
-
-// publishedLine has both relations.
-type publishedLine struct{ What, Published, Printed, Own, Verdict string }
-
-// publishedOf are the relations whose first cell is in the table; nil where
-// there are none.
-func (r *Report) publishedOf(t *analysis.Table, all []Published) *publishedView {
-	var view *publishedView
+// publishedOf are the relations whose first cell is in the table.
+func (r *Report) publishedOf(t *analysis.Table, all []Published) doc.Document {
+	var d doc.Document
+	grid := doc.Grid{Header: []string{"time of", "published ratio", "printed", "own ratio", "own verdict"}, Right: []bool{false, true, true, true}}
 	for _, p := range all {
 		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
 		metric, known := assay.MetricByName(p.Metric)
 		if a == nil || a.Table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
 			continue
 		}
-		if view == nil {
-			view = &publishedView{Source: wording.Clean(p.Source), There: wording.Clean(p.Machine), Here: r.machine()}
+		if len(d) == 0 {
+			d.Add(doc.Subheading, "As published by %s, and as measured here", p.Source)
+			d.Add(doc.Paragraph, "Relations only: the figures themselves were measured on unlike machines, there on %s, here on %s.",
+				cmp.Or(p.Machine, "an unknown machine"), cmp.Or(r.machine(), "an unknown machine"))
 		}
-		line := publishedLine{
-			What:      wording.Clean(p.A.What + " / " + p.B.What),
-			Published: wording.Digits(p.A.Value / p.B.Value),
-			Printed:   wording.Clean(fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit)),
-		}
-		line.Own, line.Verdict = ownRelation(a, b, metric)
+		ratio := wording.Digits(p.A.Value / p.B.Value)
+		own, verdict := ownRelation(a, b, metric)
 		if p.A.Doubt != "" {
-			line.Published, line.Verdict = "none", line.Verdict+"; as published, "+wording.Clean(p.A.Doubt)
+			ratio, verdict = "none", verdict+"; as published, "+p.A.Doubt
 		}
-		view.Lines = append(view.Lines, line)
+		grid.Rows = append(grid.Rows, []string{p.A.What + " / " + p.B.What, ratio, fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit), own, verdict})
 	}
-	return view
+	d.AddTable(grid)
+	return d
 }
 
 // cellOf finds the first cell with these coordinates; nil where the run has none.
@@ -104,23 +95,15 @@ func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string
 	return ratio, wording.Clean(verdict)
 }
 
-// settingsView is what one profile asked for and what became of it.
-type settingsView struct {
-	Profile string
-	Lines   []settingLine
-	Differ  int // settings that are not the same for all drivers, or not applied
-}
-
 // settingLine is one setting for the drivers for which it went alike.
 type settingLine struct {
 	Name, Requested, Issued, Effective string
-	Drivers                            string
 	Remark                             string // why it is worth a look; empty where it is not
 }
 
-// settingsViews lists the settings of each profile. Those that are alike
-// everywhere and that nobody asked for are counted only.
-func (r *Report) settingsViews() (views []settingsView, quiet int) {
+// settings lists those of each profile. Those that are alike everywhere and that nobody
+// asked for are counted only.
+func (r *Report) settings() doc.Document {
 	telling := r.tellingSettings()
 	byProfile := map[string]map[settingLine][]string{}
 	var profiles []string
@@ -142,11 +125,20 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 			}
 		}
 	}
+	var d doc.Document
+	if len(profiles) == 0 {
+		return nil
+	}
+	d.Add(doc.Heading, "Settings")
+	d.Add(doc.Paragraph, "Requested by the profile, issued to the driver, and effective: as read back on the connections. A setting that is not requested is the driver's own default.")
+	if len(skipped) > 0 {
+		d.Add(doc.Paragraph, "%d more settings were read back; no profile asks for them and they are alike everywhere.", len(skipped))
+	}
 	slices.Sort(profiles)
 	for _, profile := range profiles {
-		views = append(views, newSettingsView(profile, byProfile[profile]))
+		addSettings(&d, cmp.Or(profile, "no profile"), byProfile[profile])
 	}
-	return views, len(skipped)
+	return d
 }
 
 func newSettingLine(s assay.Setting) settingLine {
@@ -157,31 +149,34 @@ func newSettingLine(s assay.Setting) settingLine {
 	return line
 }
 
-func newSettingsView(profile string, lines map[settingLine][]string) settingsView {
-	v := settingsView{Profile: cmp.Or(profile, "no profile")}
-	effective := map[string]map[string]bool{}
+// addSettings adds a table that is folded, and says how many settings are not the same for
+// all drivers, or not applied.
+func addSettings(d *doc.Document, profile string, lines map[settingLine][]string) {
+	effective, differ := map[string]map[string]bool{}, map[string]bool{}
 	for line := range lines {
 		analysis.Count(effective, line.Name, line.Effective)
 	}
+	grid := doc.Grid{Header: []string{"setting", "requested", "issued", "effective", "remark", "drivers"}}
 	for line, drivers := range lines {
 		slices.Sort(drivers)
-		line.Drivers = strings.Join(drivers, ", ")
 		if line.Remark == "" && len(effective[line.Name]) > 1 {
 			line.Remark = "differs"
 		}
-		v.Lines = append(v.Lines, line)
-	}
-	slices.SortFunc(v.Lines, func(a, b settingLine) int {
-		return strings.Compare(fmt.Sprint(a.Name, "\x00", a.Effective, "\x00", a.Drivers, a.Issued), fmt.Sprint(b.Name, "\x00", b.Effective, "\x00", b.Drivers, b.Issued))
-	})
-	names := map[string]bool{}
-	for _, line := range v.Lines {
-		if line.Remark != "" && !names[line.Name] {
-			names[line.Name] = true
-			v.Differ++
+		if line.Remark != "" {
+			differ[line.Name] = true
 		}
+		grid.Rows = append(grid.Rows, []string{line.Name, cmp.Or(line.Requested, "-"), cmp.Or(line.Issued, "-"), cmp.Or(line.Effective, "-"), line.Remark, strings.Join(drivers, ", ")})
 	}
-	return v
+	slices.SortFunc(grid.Rows, func(a, b []string) int {
+		return cmp.Or(strings.Compare(a[0], b[0]), strings.Compare(a[3], b[3]), strings.Compare(a[5], b[5]), strings.Compare(a[2], b[2]))
+	})
+	title := profile + ": " + wording.Plural(len(grid.Rows), "line")
+	if len(differ) > 0 {
+		title += fmt.Sprintf(", %d differ", len(differ))
+	}
+	var folded doc.Document
+	folded.AddTable(grid)
+	d.AddFold(title, folded)
 }
 
 // maxPlain is how many figures a page may have whose downloads are kept as they

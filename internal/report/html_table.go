@@ -29,7 +29,7 @@ type tableView struct {
 	Phases      doc.Document
 	Differences []string
 	AsUnder     *tableLink // the table that has the same differences
-	Published   *publishedView
+	Published   doc.Document
 	Samples     download
 }
 

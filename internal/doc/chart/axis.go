@@ -160,8 +160,7 @@ func (s scale) place(i Interval) (place, bool) {
 // tickWidth is how much room a tick has at least, on an axis along x.
 const tickWidth = 62
 
-// horizontal draws an axis along x below y. labels are the places of the words of ticks,
-// those left out that would touch the one before.
+// horizontal draws an axis along x below y, with its ticks and what they are.
 func (c *canvas) horizontal(s scale, ticks []float64, y float64) {
 	c.draw(pen{role: muted, width: 1}, s.from, y, s.to, y)
 	for _, v := range ticks {

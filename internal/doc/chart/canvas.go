@@ -15,7 +15,6 @@ const margin = 8 // around the whole drawing
 type canvas struct {
 	width        float64
 	y            float64 // where the next part begins
-	attributes   bool    // colours as attributes too, for viewers without style sheets
 	unknown, cut bool    // such intervals were drawn
 	out, path    strings.Builder
 	pen          pen // of the path that is being drawn
@@ -66,7 +65,7 @@ func (c *canvas) dot(r role, x, y, radius float64) {
 
 func (c *canvas) flush() {
 	if c.path.Len() > 0 {
-		c.out.WriteString("<path" + c.pen.look(c.attributes) + ` d="` + c.path.String() + `"/>`)
+		c.out.WriteString("<path" + c.pen.look() + ` d="` + c.path.String() + `"/>`)
 		c.path.Reset()
 	}
 }
@@ -78,22 +77,16 @@ func (c *canvas) content() string {
 }
 
 // look is the pen as attributes.
-func (p pen) look(attributes bool) string {
-	class, colour, more := "f", "fill", ""
+func (p pen) look() string {
+	class, more := "f", ""
 	if p.width > 0 {
-		class, colour, more = "s", "stroke", ` stroke-width="`+number(p.width)+`"`
+		class, more = "s", ` stroke-width="`+number(p.width)+`"`
 	}
 	if p.dash != "" {
 		more += ` stroke-dasharray="` + p.dash + `"`
 	}
 	if p.round {
 		more += ` stroke-linecap="round"`
-	}
-	if attributes {
-		more += fmt.Sprintf(` %s="#%06x"`, colour, themes[p.role][0])
-		if p.width > 0 {
-			more += ` fill="none"`
-		}
 	}
 	return fmt.Sprintf(` class="%s%d"%s`, class, p.role, more)
 }

@@ -47,21 +47,21 @@ type Axis struct {
 
 // SVG returns the drawing to be a part of a page that has the style sheet
 // Style. It fails where the data cannot be drawn.
-func (c *Chart) SVG(width Width) ([]byte, error) { return c.svg(width, "", false) }
+func (c *Chart) SVG(width Width) ([]byte, error) { return c.svg(width, "") }
 
 // File returns a wide drawing as an SVG file that stands alone.
-func (c *Chart) File() ([]byte, error) { return c.svg(Wide, "<style>"+Style()+"</style>", true) }
+func (c *Chart) File() ([]byte, error) { return c.svg(Wide, "<style>"+Style()+"</style>") }
 
-func (c *Chart) svg(width Width, style string, attributes bool) ([]byte, error) {
+func (c *Chart) svg(width Width, style string) ([]byte, error) {
 	if c.Body == nil {
 		return nil, errors.New("draw a chart: it has no body")
 	}
 	if err := c.Body.check(); err != nil {
 		return nil, fmt.Errorf("draw %q: %w", c.Title, err)
 	}
-	body := &canvas{width: float64(width), attributes: attributes}
+	body := &canvas{width: float64(width)}
 	c.Body.draw(body)
-	head := &canvas{width: float64(width), attributes: attributes, y: margin}
+	head := &canvas{width: float64(width), y: margin}
 	head.paragraph(c.Title, bold, margin, head.inner())
 	head.y += 4
 	head.drawLegend(append(c.Body.legend(), body.unlike()...))
@@ -70,7 +70,7 @@ func (c *Chart) svg(width Width, style string, attributes bool) ([]byte, error) 
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %[1]g %[2]s" width="%[1]g" height="%[2]s" font-family="Arial, Helvetica, Liberation Sans, sans-serif" font-size="%[3]d">`,
 		float64(width), height, fontSize)
 	fmt.Fprintf(&out, `<title>%s</title><desc>%s</desc>%s<path%s d="M0 0H%gV%sH0"/>`,
-		escape(c.Title), escape(c.Description), style, pen{role: paper}.look(attributes), float64(width), height)
+		escape(c.Title), escape(c.Description), style, pen{role: paper}.look(), float64(width), height)
 	fmt.Fprintf(&out, "%s<g transform=\"translate(0 %s)\">%s</g></svg>\n", head.content(), number(head.y), body.content())
 	return []byte(out.String()), nil
 }

@@ -147,8 +147,9 @@ func (r *Rows) block(c *canvas, panels []Panel, first int) {
 	for i, p := range panels {
 		from := left + float64(i)*(each+panelGap)
 		s := scale{p.Axis, r.span(p, first+i), from, from + each - texts}
-		r.drawPanel(c, p, first+i, s, lines, from+each)
-		c.horizontal(s, s.ticks(s.span, max(2, int((s.to-s.from)/tickWidth))), bottom)
+		ticks := s.ticks(s.span, max(2, int((s.to-s.from)/tickWidth)))
+		r.drawPanel(c, first+i, s, ticks, lines, from+each)
+		c.horizontal(s, ticks, bottom)
 	}
 	c.y = bottom + lineHeight + 11
 	c.unknown = c.unknown && len(r.Parts) == 0 // a stack has no marks
@@ -252,8 +253,8 @@ func (r *Rows) span(p Panel, panel int) span {
 
 // drawPanel draws a panel in layers, the marks last. Lines run where rows have figures:
 // through names and reasons they would make them hard to read.
-func (r *Rows) drawPanel(c *canvas, p Panel, panel int, s scale, lines []line, textEnd float64) {
-	ticks := s.ticks(s.span, max(2, int((s.to-s.from)/tickWidth)))
+func (r *Rows) drawPanel(c *canvas, panel int, s scale, ticks []float64, lines []line, textEnd float64) {
+	p := r.Panels[panel]
 	each := func(draw func(l line, cell Cell)) {
 		for _, l := range lines {
 			if len(l.Cells) > 0 {
@@ -280,19 +281,16 @@ func (r *Rows) drawPanel(c *canvas, p Panel, panel int, s scale, lines []line, t
 		c.tickWords(s, ticks, c.y-lineHeight/2)
 	}
 	each(func(l line, cell Cell) { r.drawSingles(c, s, cell, l.middle()) })
-	for i := range Series {
+	for i := range 2 * Series { // the whiskers of each series, then its marks
 		each(func(l line, cell Cell) {
-			if i < len(cell.Marks) {
-				if at, ok := s.place(cell.Marks[i]); ok {
-					c.interval(r.pen(i), at, l.middle(), false)
-				}
+			if i/2 >= len(cell.Marks) {
+				return
 			}
-		})
-		each(func(l line, cell Cell) {
-			if i < len(cell.Marks) && len(r.Parts) == 0 {
-				if at, ok := s.place(cell.Marks[i]); ok {
-					c.mark(i, at.centre, l.middle(), !at.known)
-				}
+			switch at, ok := s.place(cell.Marks[i/2]); {
+			case ok && i%2 == 0:
+				c.interval(r.pen(i/2), at, l.middle(), false)
+			case ok && len(r.Parts) == 0:
+				c.mark(i/2, at.centre, l.middle(), !at.known)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func (c *canvas) write(words string, f font, r role, align, x, y float64) {
 	}
 	const baseline = 0.36 * fontSize // half a capital letter below the middle
 	c.out.WriteString(`<text x="` + number(x-align*width) + `" y="` + number(y+baseline) + `"` + weight + ` textLength="` + number(width) +
-		`" lengthAdjust="spacingAndGlyphs"` + pen{role: r}.look(c.attributes) + ">" + escape(words) + "</text>")
+		`" lengthAdjust="spacingAndGlyphs"` + pen{role: r}.look() + ">" + escape(words) + "</text>")
 }
 
 // paragraph writes lines at the left, and goes on below them.
