@@ -200,9 +200,10 @@ type Cell struct {
 	Build         string
 	Options       string // compile options that were asked for: DQS=0:OMIT_SHARED_CACHE; empty: the driver's own
 	Profile       string
-	Without       string // the one setting of the profile that is left out, to see what it does; empty: none
-	Clients       int
-	Pool          int               // open connections for readers
+	Without       string            // the one setting of the profile that is left out, to see what it does; empty: none
+	Clients       int               // of each process
+	Processes     int               // worker processes that share the database; 0 and 1: one
+	Pool          int               // open connections for readers, of each process
 	Idle          int               // connections kept idle
 	Statement     string            // once, each or never
 	Transaction   int               // operations to a transaction; 0: none, each commits alone
@@ -244,6 +245,9 @@ func (c Cell) Target() string { return c.DriverName().String() }
 func (c Cell) Key() string {
 	return c.Peer() + "|" + c.Target() + "#" + c.Build + "|" + c.Profile + "|" + c.Without
 }
+
+// AllClients is the number of clients of all processes.
+func (c Cell) AllClients() int { return c.Clients * max(1, c.Processes) }
 
 // Begun is how the cell's transactions begin, whether its plan says so or not; empty where
 // the cell has none, or none of SQLite.

@@ -47,6 +47,16 @@ var Coordinates = []Coordinate{
 			}
 			c.Clients = 0
 		}},
+	{Name: "processes", Silent: true, Value: func(c Cell) string { return fmt.Sprint(max(1, c.Processes)) }, Number: func(c Cell) float64 { return float64(max(1, c.Processes)) },
+		Plain: func(c Cell) bool { return c.Processes <= 1 },
+		Short: func(c Cell) string { return fmt.Sprint(c.Processes, " proc") },
+		Long: func(c Cell) string {
+			if c.Processes <= 1 {
+				return "1 process"
+			}
+			return fmt.Sprint(c.Processes, " processes")
+		},
+		Clear: func(c *Cell) { c.Processes = 0 }},
 	{Name: "pool", Value: func(c Cell) string { return fmt.Sprint(c.Pool) }, Number: func(c Cell) float64 { return float64(c.Pool) },
 		Plain: func(c Cell) bool { return c.Pool == c.Clients || c.Pool == 0 || c.Clients == 0 },
 		Long:  func(c Cell) string { return fmt.Sprint("pool ", c.Pool) },
@@ -163,7 +173,7 @@ func (c Cell) Adds(part Cell) bool {
 			return false
 		}
 	}
-	return c.Workload == part.Workload && c.Clients == part.Clients && c.Pool == part.Pool && c.Idle == part.Idle
+	return c.Workload == part.Workload && c.Clients == part.Clients && max(1, c.Processes) == max(1, part.Processes) && c.Pool == part.Pool && c.Idle == part.Idle
 }
 
 // Compare orders two cells by a coordinate, numbers as numbers.

@@ -93,7 +93,7 @@ var Metrics = []Metric{
 	{Name: SyncsPerOp, Unit: "1/op", MayBeZero: true, About: "syncs of files / operations, in a trace of some commits that is not measured"},
 	{Name: DiskBytes, Unit: "B", About: "what the database takes on the disk after the block, when it is closed"},
 	{Name: SwitchesPerOp, Unit: "1/op", MayBeZero: true, About: "voluntary and involuntary context switches / operations"},
-	{Name: PeakBytes, Unit: "B", About: "peak resident memory of the worker process"},
+	{Name: PeakBytes, Unit: "B", About: "peak resident memory of the worker process; of several processes, added up"},
 	{Name: CloseNanos, Unit: "ns", MayBeZero: true, About: "time to close the database after the block"},
 	{Name: PreparePerOp, Unit: "ns", Of: OfPhase, About: "phase: compile the statement; phases are timed in windows of their own"},
 	{Name: BindPerOp, Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments, where the API has that apart"},
@@ -146,7 +146,7 @@ func Primary[T measured](alike Cell, cells [][]T) string {
 		return P99
 	case alike.Rate > 0:
 		return P50
-	case slices.ContainsFunc(trials, func(t T) bool { return t.As() == Blocks && t.Has(OpPerS) && (alike.Clients > 1 || served(t)) }):
+	case slices.ContainsFunc(trials, func(t T) bool { return t.As() == Blocks && t.Has(OpPerS) && (alike.AllClients() > 1 || served(t)) }):
 		return OpPerS
 	case allHave(ComputePerOp, trials):
 		return ComputePerOp

@@ -47,7 +47,7 @@ const transactionsPerClient = 10
 // groups reports whether several operations of a case can be committed together.
 func (u Use) groups(c Case) bool {
 	op := c.Operation
-	return op.Changes && !op.Serve && len(op.Parts) == 0 && op.Transaction <= 1 && op.Count >= transactionsPerClient*c.Cell.Clients*u.Transaction
+	return op.Changes && !op.Serve && len(op.Parts) == 0 && op.Transaction <= 1 && op.Count >= transactionsPerClient*c.Cell.AllClients()*u.Transaction
 }
 
 // String is the use as a plan would say it.

@@ -50,6 +50,7 @@ type lap struct {
 	minUnits int64        // units to run in a window whatever the clock says
 	arrived  atomic.Int64 // clients that are ready
 	began    int64        // clock when the last client arrived
+	unix     int64        // the same as Unix time in ns
 	deadline int64        // clock; MaxInt64 in a block
 	running  atomic.Bool  // began and deadline are set
 	errors   atomic.Int64
@@ -191,6 +192,7 @@ func (l *lap) client(c Client, s *share) {
 // while others are still being started, and returns the clock.
 func (l *lap) barrier() int64 {
 	if l.arrived.Add(1) == int64(len(l.p.clients)) {
+		l.unix = time.Now().UnixNano()
 		l.began = clock()
 		l.deadline = math.MaxInt64
 		if l.window > 0 {
@@ -274,7 +276,7 @@ func (l *lap) sum(shares []share) wire.Measured {
 	for i := range shares {
 		end = min(end, shares[i].exit)
 	}
-	result := wire.Measured{Nanos: end - l.began}
+	result := wire.Measured{Nanos: end - l.began, Began: l.unix}
 	merged := new(wire.Histogram)
 	units := 0.0
 	for i := range shares {

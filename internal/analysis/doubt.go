@@ -314,7 +314,7 @@ func (r *Result) warnOfDisk() {
 		return
 	}
 	for row := range r.Rows() {
-		if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
+		if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.AllClients()) {
 			row.warn(BeyondDisk{commits, rate}, commits/rate)
 		}
 	}

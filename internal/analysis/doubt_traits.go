@@ -44,6 +44,7 @@ var Kinds = map[string]Trait{
 	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger
 	"overloaded":            0,               // over 1 % of the requests of an open load were not answered in time, or one was never sent; compare at a lower rate
 	"own-loop":              0,               // over 5 % of the figure is the worker's loop (`loop-ns/op`), in Python, Node.js or Ruby; compare with drivers of the same library
+	"processes-differ":      0,               // all processes worked at the same time for less than 80 % of a block, or one had over twice the errors or busy answers of another; raise `count`, or look at what one keeps from the others
 	"refuted-durability":    Grave,           // a fault broke the promise, the row is ranked in the class that is left; use other settings, or rely on less
 	"reopens":               0,               // the pool closed and opened connections under load; keep as many idle as may be open
 	"same-engine":           Shown,           // two drivers have the same engine source and options; attribute the difference to the driver, and to how the engine was compiled

@@ -22,5 +22,5 @@ func (t *Table) Any(metric string) bool {
 // one process: how long an operation takes is then up to who runs next.
 func (r *Row) saturates(run assay.Run) bool {
 	processors, err := strconv.Atoi(run.Host["cores"])
-	return err == nil && r.Cell.Clients > processors && r.Cell.Rate == 0 && !r.Served()
+	return err == nil && r.Cell.AllClients() > processors && r.Cell.Rate == 0 && !r.Served()
 }

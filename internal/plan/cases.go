@@ -99,17 +99,17 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	}
 	populations := p.populations(m, v.spec)
 	for _, population := range populations {
-		c := population.clients
+		c := population.all()
 		for _, pool := range pools(m, v.spec.Pool, p.Pools) {
 			for _, statement := range statements {
 				for _, t := range v.transactions(m, most(populations)) {
-					cell := p.cell(v, c, pool)
+					cell := p.cell(v, population, pool)
 					cell.Statement, cell.Transaction = statement, t.size
 					op := v.at(statement, t.size)
 					for _, cell.Begin = range p.begins(m, v.spec, op) {
 						for _, rate := range v.spec.rates(m) {
 							cell.Rate = float64(rate)
-							base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population.given, pool), Dataset: v.dataset, Operation: settled(op, c)}
+							base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population, pool), Dataset: v.dataset, Operation: settled(op, c)}
 							all = p.targets(all, base, v, v.minBlock(t, c), drivers)
 						}
 					}
@@ -137,11 +137,11 @@ func (v *variant) transacts(m *mistakes, transactions []transaction) {
 }
 
 // cell returns the coordinates that do not depend on target and profile.
-func (p *Plan) cell(v variant, clients int, pool Pool) assay.Cell {
-	c := assay.Cell{Plan: p.Name, Workload: v.workload, Operation: v.operation.Name, Clients: clients}
+func (p *Plan) cell(v variant, population population, pool Pool) assay.Cell {
+	c := assay.Cell{Plan: p.Name, Workload: v.workload, Operation: v.operation.Name, Clients: population.clients, Processes: population.processes}
 	c.Pool, c.Idle = pool.Open, pool.Idle
 	if c.Pool == 0 {
-		c.Pool = clients
+		c.Pool = c.Clients
 	}
 	if c.Idle == 0 {
 		c.Idle = c.Pool

@@ -108,6 +108,7 @@ func (c checker) operation(name text, o *operation) {
 		o.axes = append(o.axes, c.arrivalsAxis(o))
 	}
 	clients(c.m, o.Clients, nil)
+	c.processes(o)
 	pools(c.m, o.Pool, nil)
 	begins(c.m, o.Begin, nil)
 	c.transactions(o)
@@ -121,6 +122,22 @@ func (c checker) operation(name text, o *operation) {
 	c.serve(o)
 	if o.Only.value == "mix" && !c.mixed(name.value) {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
+	}
+}
+
+// processes reports several processes of an operation that one process serves or calls.
+func (c checker) processes(o *operation) {
+	all := processes(c.m, o.Processes, c.plan.Processes)
+	at := o.place
+	if o.Processes.set() {
+		at = o.Processes.place
+	}
+	switch {
+	case slices.Max(all) <= 1:
+	case o.Serve.set():
+		c.m.at(at, "one process serves an operation over HTTP: give the operation processes: 1")
+	case o.Call.set() || o.Sum.calls.set():
+		c.m.at(at, "a call is made in one process: give the operation processes: 1")
 	}
 }
 

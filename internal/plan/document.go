@@ -15,6 +15,7 @@ const (
 	defaultLaunches = 3
 	maxLaunches     = 1_000
 	maxClients      = 100_000
+	maxProcesses    = 1_000
 	maxShare        = 0.5 // of precision and margin
 )
 
@@ -34,6 +35,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, defaultLaunches))
 	p.fillDrivers(m, d)
 	p.Clients = clients(m, d.Clients, []int{1})
+	p.Processes = processes(m, d.Processes, []int{1})
 	p.Pools = pools(m, d.Pool, []Pool{{}})
 	p.Begins = begins(m, d.Begin, nil)
 	p.fillProfiles(m, d)
@@ -110,6 +112,13 @@ func driverNames(drivers []string) []string {
 
 func clients(m *mistakes, l list[number], fallback []int) []int {
 	if all := counts(m, l, "clients", maxClients); all != nil {
+		return all
+	}
+	return fallback
+}
+
+func processes(m *mistakes, l list[number], fallback []int) []int {
+	if all := counts(m, l, "processes", maxProcesses); all != nil {
 		return all
 	}
 	return fallback

@@ -13,7 +13,7 @@ import (
 const maxCells = 20_000
 
 // Expand returns the plan's cases in a fixed order: by workload, the
-// workload's params, operation, the operation's params, clients, pool,
+// workload's params, operation, the operation's params, clients, processes, pool,
 // statement, transaction, begin, rate, profile and driver. drivers are
 // NAME[@VERSION][:OPTION...] and replace the plan's, unless there are none. Cases share
 // memory: they are for reading.
@@ -93,7 +93,7 @@ func (p *Plan) size(drivers int) float64 {
 
 func (p *Plan) operationSize(o *operation) float64 {
 	clients, rates := o.axisSizes(p)
-	axes := []int{clients, rates, cmp.Or(len(o.Pool.items), len(p.Pools)), cmp.Or(len(o.Begin.items), len(p.Begins)),
+	axes := []int{clients, rates, cmp.Or(len(o.Processes.items), len(p.Processes)), cmp.Or(len(o.Pool.items), len(p.Pools)), cmp.Or(len(o.Begin.items), len(p.Begins)),
 		len(o.Statement.items), len(o.Transaction.items), cmp.Or(len(o.Profiles.items), len(p.Profiles)),
 	}
 	for _, e := range o.Params.entries {

@@ -153,7 +153,7 @@ operations: {o: {sql: SELECT 1}}
 		Name: "p", About: "What it is for", Text: text, Seed: 3, Budget: 90 * time.Second,
 		Precision: 0.01, Margin: 0.05, Launches: 10, Timeout: 2 * time.Minute,
 		Drivers: []string{"mattn", "modernc@v1"}, Baseline: assay.ParseBaseline("modernc"),
-		Clients: []int{1, 8}, Pools: []Pool{{2, 2}, {8, 3}},
+		Clients: []int{1, 8}, Processes: []int{1}, Pools: []Pool{{2, 2}, {8, 3}},
 		Profiles: []assay.Profile{{Name: "b"}, {Name: "a", Settings: map[string]string{"synchronous": "0"}}},
 		file:     "p.yaml",
 	}
@@ -172,7 +172,7 @@ func TestDecodeDefaults(t *testing.T) {
 	p.Workloads = nil
 	want := &Plan{
 		Name: "p", Text: text, Seed: 1, Precision: 0.02, Margin: 0.02, Launches: 3, Timeout: time.Minute,
-		Clients: []int{1}, Pools: []Pool{{}}, Profiles: []assay.Profile{{Name: "default"}}, file: "p.yaml",
+		Clients: []int{1}, Processes: []int{1}, Pools: []Pool{{}}, Profiles: []assay.Profile{{Name: "default"}}, file: "p.yaml",
 	}
 	if diff := cmp.Diff(want, p, unexported); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

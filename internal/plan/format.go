@@ -22,6 +22,7 @@ type document struct {
 	Drivers    list[text]      `yaml:"drivers" jsonschema_description:"NAME[@VERSION][:OPTION...] of each driver."`
 	Reference  text            `yaml:"reference" jsonschema_description:"The driver that all others are compared with; the first by default."`
 	Clients    list[number]    `yaml:"clients" jsonschema_description:"Numbers of parallel clients; 1 by default."`
+	Processes  list[number]    `yaml:"processes" jsonschema_description:"Numbers of worker processes that share the database, each with the clients; 1 by default."`
 	Pool       list[pool]      `yaml:"pool" jsonschema_description:"Numbers of open connections; as many as clients by default."`
 	Begin      list[text]      `yaml:"begin" jsonschema_description:"How transactions of SQLite that change data begin: deferred, immediate or exclusive; immediate by default."`
 	Profiles   dict[profile]   `yaml:"profiles" jsonschema_description:"Named sets of settings; without it, one empty profile called default."`
@@ -129,6 +130,7 @@ type ofAxes struct {
 	Begin       list[text]         `yaml:"begin" jsonschema_description:"How the transactions begin, instead of the plan's."`
 	Params      dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the operation: name and values."`
 	Clients     list[number]       `yaml:"clients" jsonschema_description:"Numbers of parallel clients, instead of the plan's."`
+	Processes   list[number]       `yaml:"processes" jsonschema_description:"Numbers of worker processes that share the database, instead of the plan's."`
 	Pool        list[pool]         `yaml:"pool" jsonschema_description:"Numbers of open connections, instead of the plan's."`
 	Profiles    list[text]         `yaml:"profiles" jsonschema_description:"The profiles that the operation runs with; all by default."`
 }

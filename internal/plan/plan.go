@@ -39,6 +39,7 @@ type Plan struct {
 	Drivers   []string       // NAME or NAME@VERSION
 	Baseline  assay.Baseline // without a driver, the first is it
 	Clients   []int
+	Processes []int // worker processes that share the database, each with the clients
 	Pools     []Pool
 	Begins    []assay.Begin   // of transactions that change data; none: as by default
 	Profiles  []assay.Profile // in the order of the file; the first is the twin's

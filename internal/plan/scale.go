@@ -96,11 +96,14 @@ func (at point) before(params env) env {
 	return given
 }
 
-// population is a number of clients, as given and as scaled.
-type population struct{ given, clients int }
+// population is a number of clients, as given and as scaled, in each of so many processes.
+type population struct{ given, clients, processes int }
 
-// populations are the numbers of clients of an operation; none where scaling changes
-// none of them.
+// all is the number of clients of all processes.
+func (p population) all() int { return p.clients * p.processes }
+
+// populations are the numbers of clients and processes of an operation; none where scaling
+// changes none of them.
 func (p *Plan) populations(m *mistakes, o *operation) []population {
 	var all []population
 	for _, given := range o.clients(m, p) {
@@ -111,7 +114,9 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 				continue
 			}
 		}
-		all = append(all, population{given, clients})
+		for _, n := range processes(m, o.Processes, p.Processes) {
+			all = append(all, population{given, clients, n})
+		}
 	}
 	return all
 }
@@ -125,22 +130,23 @@ func (o *operation) alone() bool {
 	return whole || o.Call.set() || o.Sum.calls.set()
 }
 
-// most is the largest number of clients.
+// most is the largest number of clients of all processes.
 func most(all []population) int {
 	n := 0
 	for _, p := range all {
-		n = max(n, p.clients)
+		n = max(n, p.all())
 	}
 	return n
 }
 
 // unscaled is the cell of a case before its plan was scaled.
-func (p *Plan) unscaled(cell assay.Cell, v variant, given int, pool Pool) assay.Cell {
+func (p *Plan) unscaled(cell assay.Cell, v variant, population population, pool Pool) assay.Cell {
 	if p.scale == (Scale{}) {
 		return assay.Cell{}
 	}
 	v.params = v.given
-	before := p.cell(v, given, pool)
+	population.clients = population.given
+	before := p.cell(v, population, pool)
 	before.Statement, before.Transaction, before.Rate = cell.Statement, cell.Transaction, cell.Rate
 	before.Begin = cell.Begin
 	return before

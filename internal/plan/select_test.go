@@ -83,7 +83,7 @@ func TestSelectNothing(t *testing.T) {
 	cases := expandFile(t, "testdata/expand/axes.yaml")
 	for want, only := range map[string]map[string][]string{
 		`unknown key of a cell "drivers" (did you mean "driver"?)`: {"drivers": {"mattn"}},
-		`unknown key of a cell "engine": there is plan, workload, operation, driver, options, profile, clients, pool, idle, statement, transaction, begin, ...`: {"engine": {"sqlite"}},
+		`unknown key of a cell "engine": there is plan, workload, operation, driver, options, profile, clients, processes, pool, idle, statement, transaction, ...`: {"engine": {"sqlite"}},
 		`unknown driver "matn" (did you mean "mattn"?)`:                                             {"driver": {"modernc", "matn"}},
 		`unknown begin "deferd": there is none`:                                                     {"begin": {"deferd"}},
 		`unknown clients "9": there is 1, 4`:                                                        {"clients": {"9"}},

@@ -112,6 +112,9 @@ func benchName(row *analysis.Row, twin bool) string {
 	if c.Begin != "" {
 		add("begin", string(c.Begin))
 	}
+	if c.Processes > 1 {
+		add("processes", strconv.Itoa(c.Processes))
+	}
 	if c.Rate != 0 {
 		add("rate", number(c.Rate))
 	}

@@ -84,7 +84,7 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 	switch {
 	case slices.ContainsFunc(t.WithTwins(), (*analysis.Row).Served):
 		all = append(all, loadColumns(t)...)
-	case t.Cell().Clients > 1:
+	case t.Cell().AllClients() > 1:
 		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { return !r.Saturated }) {
 			all = append(all, column{assay.P50, true, centreColumn(assay.P50)}, column{assay.P99, true, centreColumn(assay.P99)})
 		}
@@ -167,7 +167,7 @@ func loopCell(r *analysis.Row) string {
 		return "-"
 	}
 	share := wording.Digits(100*r.LoopShare()) + " %"
-	if r.Cell.Clients > 1 {
+	if r.Cell.AllClients() > 1 {
 		return ">= " + share
 	}
 	return share

@@ -56,6 +56,7 @@ var CSVColumns = []CSVColumn{
 	{"machine", "a short description of the machine: processor, cores, memory"},
 	{"proof", "what faults showed about the target with the profile: `held:N` (it kept its durability promise in N power cuts, or kills where the class is `process`, which promises nothing about power cuts), `refuted:KIND` (`loses-last-commit`, `loses-commits`, `tears-commits`, `corrupts` or `does-not-open`; by any fault, the worst), or empty: the settings only claim the durability"},
 	{"begin", "how transactions begin: `deferred`, `immediate` (also where the plan does not say) or `exclusive`; empty without transactions of SQLite"},
+	{"processes", "worker processes that share the database, each with `clients` and `pool`; their memory and CPU time are added up"},
 }
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
@@ -111,7 +112,7 @@ func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
 		row.Reference.ID(), ratios[0], ratios[1], ratios[2], verdict, c.Without, c.Options, floor[0], floor[1], floor[2],
-		r.Run.Machine(), assay.Foremost(row.Proofs).Code(), string(c.Begun()),
+		r.Run.Machine(), assay.Foremost(row.Proofs).Code(), string(c.Begun()), strconv.Itoa(max(1, c.Processes)),
 	}
 }
 

@@ -99,6 +99,7 @@ type (
 		Profile       string            `json:"profile"`
 		Without       string            `json:"without,omitempty"` // the setting that the ablation left out
 		Clients       int               `json:"clients"`
+		Processes     int               `json:"processes"`
 		Pool          int               `json:"pool"`
 		Idle          int               `json:"idle"`
 		Statement     string            `json:"statement"`
@@ -243,7 +244,7 @@ func toJSONRow(r *analysis.Row) jsonRow {
 	return jsonRow{
 		Options: c.Options, IsFloor: r.IsFloor, Floor: floor,
 		Plan: c.Plan, Workload: c.Workload, Operation: c.Operation, Engine: c.Engine, Driver: c.Driver,
-		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Pool: c.Pool,
+		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Processes: max(1, c.Processes), Pool: c.Pool,
 		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Begin: c.Begun(), Rate: c.Rate,
 		Params: c.Params, AsPublished: c.AsPublished,
 		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.ID(), Rank: r.Rank,

@@ -31,7 +31,7 @@ func TestProofInReports(t *testing.T) {
 			t.Errorf("text: no %q in\n%s", want, text.String())
 		}
 	}
-	for _, want := range []string{",held:1240,\n", ",refuted:loses-commits,\n", ",AMD EPYC 7K62,,\n"} {
+	for _, want := range []string{",held:1240,,1\n", ",refuted:loses-commits,,1\n", ",AMD EPYC 7K62,,,1\n"} {
 		if !strings.Contains(data.String(), want) {
 			t.Errorf("CSV: no %q in\n%s", want, data.String())
 		}

@@ -111,8 +111,8 @@ func (j *job) sampled(each time.Duration) int {
 	for _, e := range j.expected {
 		most = max(most, e.count/max(1, j.Operation.Transaction))
 	}
-	n := int(sampleTime * time.Duration(j.Cell.Clients) / max(1, each))
-	return max(min(n, most), j.Cell.Clients)
+	n := int(sampleTime * time.Duration(j.Cell.AllClients()) / max(1, each))
+	return max(min(n, most), j.Cell.AllClients())
 }
 
 // findParts finds where the answers of a mix are in its parts.
@@ -236,7 +236,7 @@ func operationsBehind(j *job) int {
 	if !op.Changes || !reads {
 		return 0
 	}
-	return min(op.Count, max(min(maxBehind, op.Count/behindShare), j.Cell.Clients))
+	return min(op.Count, max(min(maxBehind, op.Count/behindShare), j.Cell.AllClients()))
 }
 
 // expectBehind finds what the clients of a mix answer behind its block, as far as it
@@ -246,7 +246,7 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 		return nil
 	}
 	played := j.played(oracle.Done{Warm: j.warm, Measured: j.Operation.Count})
-	ordered := j.Cell.Clients == 1
+	ordered := j.Cell.AllClients() == 1
 	key := fmt.Sprint(j.data.Digest, played.Name(), j.behind, ordered, played.Engine)
 	j.told, err = once(ctx, r.prepared.told, key, r.config.Timeout/2, func(ctx context.Context) ([]string, error) {
 		return played.Behind(ctx, j.behind)

@@ -78,13 +78,15 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 
 // prepareBlock prepares a block's operation and verifies its answers.
 func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (err error) {
-	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
+	return in.each(func(one *instance) error {
+		if t.QueryPlan, err = one.prepareOperation(ctx, j); err != nil {
+			return err
+		}
+		if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
+			t.Digest, _, err = one.verify(ctx, j)
+		}
 		return err
-	}
-	if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
-		t.Digest, _, err = in.verify(ctx, j)
-	}
-	return err
+	})
 }
 
 // beginBlock prepares a block, verifies and warms up. It returns how long an operation took
@@ -114,10 +116,15 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 		if err := end(t, tally.wasCold()); err != nil {
 			return err
 		}
-		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+		err := in.each(func(one *instance) (err error) {
+			t.Digest, _, err = one.verify(ctx, j)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
+	t.Warnings = append(t.Warnings, in.differences()...)
 	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
 		return err
 	}
@@ -162,7 +169,7 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 		}
 	}
 	if tally.failure() == nil { // else it is known already that not all is right
-		s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.Clients))
+		s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.AllClients()))
 		if err != nil {
 			return err
 		}
@@ -176,20 +183,24 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 				return err
 			}
 		}
-		digest, err := in.verifyState(ctx, j)
-		if digest != "" {
-			t.Digest = digest
-		}
-		if err := end(t, err); err != nil {
-			return err
-		}
-		for _, verify := range []func(context.Context, *job) error{in.verifyKeys, in.verifyRows} {
-			if err := end(t, verify(ctx, j)); err != nil {
-				return err
-			}
-		}
+		return end(t, in.each(func(one *instance) error { return one.verifyLeft(ctx, j, t) }))
 	}
 	return nil
+}
+
+// verifyLeft checks what a block left behind, as one process sees it.
+func (in *instance) verifyLeft(ctx context.Context, j *job, t *assay.Trial) error {
+	digest, err := in.verifyState(ctx, j)
+	if digest != "" {
+		t.Digest = digest
+	}
+	if err == nil {
+		err = in.verifyKeys(ctx, j)
+	}
+	if err == nil {
+		err = in.verifyRows(ctx, j)
+	}
+	return err
 }
 
 // closeBlock closes, and records the figures.

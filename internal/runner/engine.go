@@ -74,6 +74,8 @@ func fits(c assay.Case, capabilities []string) error {
 	switch {
 	case c.Cell.Begin != "" && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
 		return &failure{assay.Unsupported, "begin: " + string(c.Cell.Begin) + " is SQLite's, and " + c.Cell.Driver + " opens no file of SQLite"}
+	case c.Cell.Processes > 1 && slices.Contains(capabilities, wire.CapKV) && !slices.Contains(capabilities, wire.CapProcesses):
+		return &failure{assay.Unsupported, "a store of " + c.Cell.Driver + " is for one process at a time"}
 	case len(c.Dataset.Prepare) > 0 && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
 		return &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " prepares an SQLite file, and " + c.Cell.Driver + " opens none"}
 	case c.Operation.Call() && !call:
@@ -118,7 +120,21 @@ func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 	if err == nil && c.Cell.Begin != "" {
 		c.Profile.Settings[wire.Begin] = string(c.Cell.Begin)
 	}
+	if err == nil && c.Cell.Processes > 1 {
+		err = shareable(c.Profile)
+	}
 	return c, err
+}
+
+// shareable says which setting of a profile keeps other processes from the database.
+func shareable(p assay.Profile) error {
+	requested := p.Requested()
+	for _, alone := range []struct{ name, value string }{{"memory", "1"}, {"locking_mode", "exclusive"}} {
+		if requested[alone.name] == alone.value {
+			return &failure{assay.Unsupported, fmt.Sprintf("the profile %s has %s=%s: no other process sees such a database", p.Name, alone.name, kv.Word(alone.name, alone.value))}
+		}
+	}
+	return nil
 }
 
 func (sqliteFile) fill(_ context.Context, _ *Runner, j *job) (dataset.Source, error) {

@@ -118,7 +118,7 @@ func TooLong(c assay.Case, budget time.Duration, costs Costs) string {
 // of windows and turns are started together; those of windows have copies that earlier
 // launches made.
 func (k Costs) instance(c assay.Case, m method) assay.Spent {
-	spent := assay.Spent{assay.StageStart: typicalInstance + time.Duration(max(0, c.Cell.Clients-1))*typicalClient + syncsToOpen*k.Sync}
+	spent := assay.Spent{assay.StageStart: time.Duration(max(1, c.Cell.Processes))*typicalInstance + time.Duration(max(0, c.Cell.AllClients()-1))*typicalClient + syncsToOpen*k.Sync}
 	if m == (inWindows{}) || m == (inTurns{}) {
 		spent[assay.StageStart] /= atOnce
 	}
@@ -237,7 +237,7 @@ func (k Costs) atATime(c assay.Case) time.Duration {
 	if c.Operation.Serve {
 		return 1
 	}
-	return time.Duration(max(1, min(k.Processors, c.Cell.Clients)))
+	return time.Duration(max(1, min(k.Processors, c.Cell.AllClients())))
 }
 
 // pace is what is known of an operation, and the rest by rule of thumb.

@@ -40,12 +40,12 @@ func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error)
 		return nil, wire.Opened{}, syscall.ENOSPC
 	}
 	db, opened, err := e.Engine.Open(request)
-	return &faultyDatabase{Database: db, name: e.name}, opened, err
+	return &faultyDatabase{Database: db, name: e.name, second: e.name == wrongSecond && !onceOnly("opened")}, opened, err
 }
 
 func (e faultyEngine) Capabilities() []string {
 	all := e.Engine.Capabilities()
-	if e.name == mute || lies[e.name].late {
+	if e.name == mute || lies[e.name].from > 0 {
 		all = slices.DeleteFunc(all, func(c string) bool { return c == wire.CapAnswers })
 	}
 	return all
@@ -54,6 +54,7 @@ func (e faultyEngine) Capabilities() []string {
 type faultyDatabase struct {
 	kit.Database
 	name    string
+	second  bool // another process has opened it before
 	reads   int
 	done    bool
 	working atomic.Int64 // clients that show what they read; or how many operations were done
@@ -86,7 +87,18 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 	if d.name == forges && op.Changes {
 		op.Steps[0].SQL = "INSERT INTO monster (id, hp) VALUES (?1, ?2 + (?1 = 107) - (?1 = 108))"
 	}
+	if d.second {
+		op.Steps[0].SQL = strings.Replace(op.Steps[0].SQL, "hp FROM", "hp + 1 FROM", 1)
+	}
 	prepared, err := d.Database.Prepare(op, trace)
+	if d.name == diesSecond && op.Changes {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if position == inSecond {
+				panic("the second process")
+			}
+			return c.Do(position)
+		}}, err
+	}
 	if d.name == drops && op.Changes {
 		rows := 0
 		for _, step := range op.Steps {

@@ -197,12 +197,24 @@ func loadWarnings(result load.Result, j *job, limit float64) []assay.Warning {
 	return all
 }
 
-// pool asks what the pool did so far, where it closes connections that are idle.
-func (in *instance) pool(ctx context.Context, j *job, stats *wire.Stats) error {
+// pool asks what the pools of all processes did so far, where they close connections that are
+// idle.
+func (in *instance) pool(ctx context.Context, j *job) (did *wire.Pool, err error) {
 	if j.Cell.Idle >= j.Cell.Pool {
-		return nil
+		return nil, nil
 	}
-	return in.call(ctx, wire.TypeStats, nil, stats)
+	err = in.each(func(one *instance) error {
+		var stats wire.Stats
+		err := one.call(ctx, wire.TypeStats, nil, &stats)
+		if stats.Pool != nil && did == nil {
+			did = &wire.Pool{}
+		}
+		if stats.Pool != nil {
+			did.Closed, did.Waited = did.Closed+stats.Pool.Closed, did.Waited+stats.Pool.Waited
+		}
+		return err
+	})
+	return did, err
 }
 
 // measurePooled measures, and returns what the pool did meanwhile; nil where it closes
@@ -213,17 +225,15 @@ func (in *instance) measurePooled(ctx context.Context, j *job, request wire.Meas
 
 // pooled measures something, and returns what the pool did meanwhile; nil where there is none.
 func (in *instance) pooled(ctx context.Context, j *job, measure func() error) (*wire.Pool, error) {
-	var before, after wire.Stats
-	if err := in.pool(ctx, j, &before); err != nil {
+	before, err := in.pool(ctx, j)
+	if err != nil {
 		return nil, err
 	}
 	if err := measure(); err != nil {
 		return nil, err
 	}
-	if err := in.pool(ctx, j, &after); err != nil {
-		return nil, err
-	}
-	return poolDid(before.Pool, after.Pool), nil
+	after, err := in.pool(ctx, j)
+	return poolDid(before, after), err
 }
 
 // poolDid is what a pool did between two counts; nil where there is none.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"assay"
@@ -16,9 +17,13 @@ import (
 	"assay/kit/wire"
 )
 
-// instance is a running worker with an open database.
+// instance is a running worker with an open database, or several that share it: then it is
+// the first of them.
 type instance struct {
 	*member
+	others []*instance    // the other processes, each with what is its own
+	number int            // of one of several processes, from 1
+	shares []processShare // of what the processes measured last
 	place
 	readings
 	ending
@@ -100,17 +105,33 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	}
 	var settings map[string]string
 	err := in.r.time.during(assay.StageStart, func() (err error) {
-		if settings, under, err = j.engine.start(ctx, in, under); err != nil {
-			return err
-		}
+		settings, under, err = j.engine.start(ctx, in, under)
+		return err
+	})
+	if err == nil {
+		err = in.connect(ctx, program, settings, under)
+	}
+	if err != nil || in.traced { // a tracer follows one process
+		return err
+	}
+	return in.openOthers(ctx, program, settings)
+}
+
+// connect starts a worker, and has it open the database.
+func (in *instance) connect(ctx context.Context, program string, settings map[string]string, under []string) error {
+	j := in.first
+	err := in.r.time.during(assay.StageStart, func() (err error) {
 		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus(), Paused: in.asked.paused})
 		return notStarted(err)
 	})
 	if err != nil {
 		return err
 	}
-	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
+	request := wire.Open{Path: in.address(), Settings: settings, Each: in.withPath(j.Profile.Each),
 		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers, Lazy: in.asked.lazy}
+	if in.number <= 1 {
+		request.Once = in.withPath(j.Profile.Once)
+	}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
 		request.DSN = in.rawDSN(raw)
 	} else if len(j.Profile.Raw) > 0 {
@@ -131,7 +152,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	if in.asked.lazy {
 		return nil // to read settings opens connections: it is done after the load
 	}
-	return in.readSettings(ctx)
+	return in.readOwnSettings(ctx)
 }
 
 // call sends a request with the plan's time limit, and that of the budget.
@@ -149,12 +170,12 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 	return endedByBudget(limited, in.diagnose(fail(kind, err)))
 }
 
-// readSettings reads all settings on every connection and compares them with
+// readOwnSettings reads all settings on every connection of a process and compares them with
 // what was requested. A difference is remembered in applied, not returned: a
 // cell with a setting that is not effective is measured all the same. The first
 // difference is kept, with the settings that show it: a later read that finds
 // all effective does not undo it.
-func (in *instance) readSettings(ctx context.Context) error {
+func (in *instance) readOwnSettings(ctx context.Context) error {
 	var read wire.SettingsRead
 	err := in.r.time.during(assay.StageSettings, func() error {
 		return in.call(ctx, wire.TypeSettings, wire.Settings{Names: in.first.engine.settings(in.first)}, &read)
@@ -285,7 +306,7 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	}
 	if !right {
 		return found.Digest, &failure{assay.WrongAnswer, fmt.Sprintf(
-			"after the block, %q answers digest %.12s, want %.12s%s", check.SQL, found.Digest, j.state, anyOrder(j.Cell.Clients))}
+			"after the block, %q answers digest %.12s, want %.12s%s", check.SQL, found.Digest, j.state, anyOrder(j.Cell.AllClients()))}
 	}
 	return found.Digest, nil
 }
@@ -305,27 +326,38 @@ func (in *instance) stop(ctx context.Context) error {
 }
 
 func (in *instance) end(ctx context.Context) error {
-	began := time.Now()
-	closed, err := stopWorker(ctx, in.r.config, in.worker)
-	in.closed = time.Duration(closed.Nanos)
-	if err == nil {
-		err = untrue(wire.TypeClose, closed.Check(time.Since(began)))
+	for _, one := range slices.Backward(in.processes()) {
+		took, err := one.closeDatabase(ctx)
+		if err != nil {
+			return in.of(one, fail("close", err)) // kill removes the folder
+		}
+		in.closed += took
 	}
-	if err == nil {
-		err = in.stopServer()
-	}
+	err := in.stopServer()
 	in.recordCPU()
 	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
 	if err != nil {
-		return fail("close", err) // kill removes the folder
+		return fail("close", err)
 	}
 	return own("put the data away", in.leave())
 }
 
-// kill ends the worker at once and removes its folder.
+// closeDatabase has a worker close the database and end.
+func (in *instance) closeDatabase(ctx context.Context) (took time.Duration, err error) {
+	began := time.Now()
+	closed, err := stopWorker(ctx, in.r.config, in.worker)
+	if err == nil {
+		err = untrue(wire.TypeClose, closed.Check(time.Since(began)))
+	}
+	return time.Duration(closed.Nanos), err
+}
+
+// kill ends the workers at once and removes their folder.
 func (in *instance) kill() {
-	if in.worker != nil {
-		in.worker.Kill()
+	for _, one := range in.processes() {
+		if one.worker != nil {
+			one.worker.Kill()
+		}
 	}
 	in.killServer()
 	in.recordCPU()
@@ -336,9 +368,10 @@ func (in *instance) kill() {
 
 // recordCPU records the CPU time of the processes that have ended.
 func (in *instance) recordCPU() {
-	in.used = 0
-	if in.worker != nil {
-		in.used += in.worker.Usage()
+	in.used = in.serverUsed()
+	for _, one := range in.processes() {
+		if one.worker != nil {
+			in.used += one.worker.Usage()
+		}
 	}
-	in.used += in.serverUsed()
 }

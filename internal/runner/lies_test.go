@@ -26,7 +26,7 @@ import (
 // lie is a worker that is right but for what it says of what it measured.
 type lie struct {
 	measured func(*wire.Measured)     // changes what was measured
-	late     bool                     // only of positions behind the first
+	from     int64                    // only of calls that begin at this position or later
 	request  func(line []byte) []byte // changes a whole request
 	windows  bool                     // only windows show it: a block of a millisecond does not
 	kind     string                   // of the requests whose replies change; empty: measure
@@ -72,7 +72,7 @@ var lies = map[string]lie{
 	"lies-long-delay":     {measured: delayedFor(time.Hour), reason: "is no possible part"},
 	"lies-durable":        {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
 	"lies-settings":       {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
-	"lies-late":           {kind: wire.TypeVerify, late: true, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
+	"lies-late":           {kind: wire.TypeVerify, from: 1, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
 	"lies-digest":         {kind: wire.TypeVerify, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "digest 0"},
 }
 
@@ -147,6 +147,9 @@ func lying(name string, in *requests) io.Writer {
 	if l, is := lies[name]; is {
 		return liar{l, in}
 	}
+	if l, is := seconds[name]; is {
+		return liar{l, in}
+	}
 	if name == stalls {
 		return os.Stdout
 	}
@@ -169,7 +172,7 @@ func (l liar) Write(line []byte) (int, error) {
 		kind = wire.TypeMeasure
 	}
 	out := line
-	if l.in.last.Type == kind && (!l.late || l.in.start > 0) && bytes.Contains(line, []byte(`"ok"`)) {
+	if l.in.last.Type == kind && l.in.start >= l.from && bytes.Contains(line, []byte(`"ok"`)) {
 		out = l.change(line)
 	}
 	_, err := os.Stdout.Write(out)
@@ -208,7 +211,7 @@ func TestLies(t *testing.T) {
 			b.Launches = 1
 			b.run(t)
 			for name, l := range lies {
-				if (l.late || l.windows) && mode == assay.Blocks {
+				if (l.from > 0 || l.windows) && mode == assay.Blocks {
 					continue // what is late is checked by the state that a block leaves
 				}
 				if l.outcome == "" {

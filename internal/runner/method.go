@@ -37,8 +37,8 @@ type method interface {
 
 // methodOf chooses how a case is measured: windows show the smallest
 // differences, but only where nothing is left behind from one window to the
-// next, the clients are not more than the processors, and a transaction is
-// shorter than a block. Blocks have parts where nothing goes on in a paused worker.
+// next, there is one process, its clients are not more than the processors, and a
+// transaction is shorter than a block. Blocks have parts where nothing goes on in a paused worker.
 func methodOf(c assay.Case) method {
 	op := c.Operation
 	switch {
@@ -48,7 +48,7 @@ func methodOf(c assay.Case) method {
 		return overHTTP{}
 	case takesTurns(c):
 		return inTurns{}
-	case op.Changes || op.Cold || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op):
+	case op.Changes || op.Cold || len(op.Parts) > 0 || c.Cell.Processes > 1 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op):
 		return inBlocks{}
 	}
 	return inWindows{}

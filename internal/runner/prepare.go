@@ -243,7 +243,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.AllClients() == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -257,7 +257,7 @@ func (j *job) done() oracle.Done {
 
 // played is so much of the job, for the oracle.
 func (j *job) played(done oracle.Done) oracle.Played {
-	return oracle.Played{Data: j.data, Operation: j.Operation, Trace: j.trace, Done: done, Clients: j.Cell.Clients, Engine: j.engine.plays()}
+	return oracle.Played{Data: j.data, Operation: j.Operation, Trace: j.trace, Done: done, Clients: j.Cell.AllClients(), Engine: j.engine.plays()}
 }
 
 // expect asks the oracle for the right answers.
@@ -299,7 +299,7 @@ func (r *Runner) expectState(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if j.Cell.Clients > 1 {
+	if j.Cell.AllClients() > 1 {
 		played := j.played(j.done())
 		ordered, err := once(ctx, r.prepared.ordered, j.data.Digest+played.Name(), r.config.Timeout/2, func(ctx context.Context) (bool, error) {
 			return played.Ordered(ctx, found.State)

@@ -175,7 +175,7 @@ func (in *instance) startServer(ctx context.Context) error {
 		return err
 	}
 	in.options = cluster.Options{Data: in.path, Socket: in.dir, Settings: in.first.Profile.Settings,
-		Connections: in.asked.readers + in.asked.writers}
+		Connections: max(1, in.first.Cell.Processes) * (in.asked.readers + in.asked.writers)}
 	if in.server, err = programs.Start(ctx, in.options); err != nil {
 		return fail("server", err)
 	}
@@ -205,14 +205,14 @@ func (in *instance) diagnose(err error) error {
 	return &failure{assay.Failed, f.reason + "; " + in.server.LastWords()}
 }
 
-// measure has the worker measure, and checks what it says. What the server's
+// measure has the workers measure, and checks what it says. What the server's
 // processes used meanwhile is added to what the worker used.
 func (in *instance) measure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
 	if in.server == nil {
-		return in.checkedMeasure(ctx, request, m)
+		return in.measureTogether(ctx, request, m)
 	}
 	before := in.server.Snapshot()
-	if err := in.checkedMeasure(ctx, request, m); err != nil {
+	if err := in.measureTogether(ctx, request, m); err != nil {
 		return err
 	}
 	used := in.server.Snapshot().Since(before)

@@ -33,7 +33,7 @@ type inTurns struct{ inBlocks }
 // it would also pause what it does in the background.
 func takesTurns(c assay.Case) bool {
 	op := c.Operation
-	return op.Changes && c.Cell.Clients == 1 && len(op.Parts) == 0 && !op.KV() && !op.Cold && !wholeTransaction(op)
+	return op.Changes && c.Cell.AllClients() == 1 && len(op.Parts) == 0 && !op.KV() && !op.Cold && !wholeTransaction(op)
 }
 
 // ready finds out, once for all launches, whether the group's members can take turns: one

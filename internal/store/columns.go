@@ -39,7 +39,7 @@ const trialColumns = "plan, workload, operation, engine, driver, driver_version,
 	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
 	" group_name, launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
 	" warnings, samples, histogram," +
-	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings, options, layout, checked, begin_mode"
+	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings, options, layout, checked, begin_mode, processes"
 
 func trialFields(t *assay.Trial) []any {
 	c := &t.Cell
@@ -51,7 +51,7 @@ func trialFields(t *assay.Trial) []any {
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
 		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
-		rowCount{&t.Figures}, rowCount{&t.Settings}, &c.Options, &t.Layout, &t.Checked, &c.Begin,
+		rowCount{&t.Figures}, rowCount{&t.Settings}, &c.Options, &t.Layout, &t.Checked, &c.Begin, &c.Processes,
 	}
 }
 

@@ -131,7 +131,7 @@ func TestOpenToReadEarlier(t *testing.T) {
 	must(t, s.Begin(t.Context(), start("b", "quick", 1)))
 	must(t, s.Begin(t.Context(), start("a", "quick", 2)))
 	must(t, s.Close())
-	execute(t, path, `DROP INDEX trial_by_place; ALTER TABLE trial DROP COLUMN place; ALTER TABLE trial DROP COLUMN checked; ALTER TABLE trial DROP COLUMN begin_mode; DROP INDEX run_by_sequence;
+	execute(t, path, `DROP INDEX trial_by_place; ALTER TABLE trial DROP COLUMN place; ALTER TABLE trial DROP COLUMN checked; ALTER TABLE trial DROP COLUMN begin_mode; ALTER TABLE trial DROP COLUMN processes; DROP INDEX run_by_sequence;
 		ALTER TABLE run DROP COLUMN sequence; ALTER TABLE run DROP COLUMN owner; ALTER TABLE run DROP COLUMN spent; CREATE INDEX run_by_start ON run (started);
 		DROP TABLE proof; DELETE FROM goose_db_version WHERE version_id >= 3`)
 	reader, err := OpenToRead(t.Context(), path)

@@ -237,7 +237,7 @@ func TestServerVersions(t *testing.T) {
 	asAdmin(t, connect+"CREATE TABLE run (id int); CREATE TABLE goose_db_version (id int, version_id bigint, is_applied boolean); INSERT INTO goose_db_version VALUES (1, 99, true)")
 	s := open(t, at)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
-	asAdmin(t, connect+"ALTER TABLE assay.run DROP COLUMN spent; ALTER TABLE assay.trial DROP COLUMN begin_mode; DELETE FROM assay.goose_db_version WHERE version_id >= 6")
+	asAdmin(t, connect+"ALTER TABLE assay.run DROP COLUMN spent; ALTER TABLE assay.trial DROP COLUMN begin_mode; ALTER TABLE assay.trial DROP COLUMN processes; DELETE FROM assay.goose_db_version WHERE version_id >= 6")
 	reader, err := OpenToRead(t.Context(), at)
 	must(t, err)
 	defer reader.Close()

@@ -25,6 +25,7 @@ var (
 	}
 	trialChecks = []check[assay.Trial]{
 		atLeast("clients", 1, func(t *assay.Trial) int { return t.Cell.Clients }),
+		atLeast("processes", 0, func(t *assay.Trial) int { return t.Cell.Processes }),
 		atLeast("pool", 0, func(t *assay.Trial) int { return t.Cell.Pool }),
 		atLeast("idle", 0, func(t *assay.Trial) int { return t.Cell.Idle }),
 		atLeast("transaction_size", 0, func(t *assay.Trial) int { return t.Cell.Transaction }),

@@ -17,6 +17,7 @@ import (
 // possible is a trial with values that trials can have.
 func possible(rt *rapid.T, trial assay.Trial) assay.Trial {
 	c := &trial.Cell
+	c.Processes &= 0xff
 	c.Clients, c.Pool, c.Idle, c.Transaction = 1+c.Clients&0xff, c.Pool&0xff, c.Idle&0xff, c.Transaction&0xff
 	c.Rate, trial.Launch, trial.Layout, trial.Took = math.Abs(c.Rate), trial.Launch&0xff, trial.Layout&0xff, max(0, trial.Took)
 	trial.Mode = rapid.SampledFrom([]assay.Mode{"", assay.Windows, assay.Blocks}).Draw(rt, "mode")

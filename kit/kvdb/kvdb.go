@@ -35,6 +35,8 @@ type Driver struct {
 	NoScan string
 	// Facts are more that tells this target apart, such as "floor": "true".
 	Facts map[string]string
+	// Processes says that several processes may have the store open.
+	Processes bool
 	// Open opens the store, or makes it.
 	Open func(Config) (Store, error)
 	// Busy reports whether an error means that the operation did not happen
@@ -124,7 +126,13 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapKV, wire.CapAnswers} }
+func (e engine) Capabilities() []string {
+	all := []string{wire.CapKV, wire.CapAnswers}
+	if e.driver.Processes {
+		all = append(all, wire.CapProcesses)
+	}
+	return all
+}
 
 func (e engine) Target() (wire.Target, error) {
 	version := e.driver.Version

@@ -27,6 +27,8 @@ const (
 	CapHTTP = "http"
 	// CapAnswers: digests what measured clients answer, where measure asks for it.
 	CapAnswers = "answers"
+	// CapProcesses says of a store that several processes may have it open.
+	CapProcesses = "processes"
 )
 
 // Target is what the worker drives, as it finds out itself.
@@ -225,6 +227,7 @@ type Measure struct {
 type Measured struct {
 	Operations int64      `json:"operations"`
 	Nanos      int64      `json:"nanos"`
+	Began      int64      `json:"began_ns,omitempty"`   // Unix time at which Nanos begin; 0: unknown
 	Executed   int64      `json:"executed"`             // all positions taken
 	Errors     int64      `json:"errors,omitempty"`     // operations that failed
 	Error      string     `json:"error,omitempty"`      // the first one's words

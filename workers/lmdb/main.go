@@ -18,6 +18,7 @@ func main() {
 		Module:        "github.com/PowerDNS/lmdb-go",
 		EngineVersion: version,
 		Cgo:           true,
+		Processes:     true,
 		Settings:      []string{kv.Sync, kv.MetaSync, kv.Readahead},
 		Open:          open,
 	}))

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "counters.h"
@@ -28,7 +29,7 @@ static const int64_t largest_value = ((int64_t)1 << 41) - 1;
 typedef struct {
 	operation *op;
 	phases *phases;
-	int64_t batch, first, units, window, least, began, deadline;
+	int64_t batch, first, units, window, least, began, unix_time, deadline;
 	int client_count, marks; // marks: descriptor that gets a byte after each right unit, -1: none
 	bool latency;
 	char (*digests)[65]; // of the units' answers; NULL while measuring
@@ -67,6 +68,9 @@ static int64_t upper(int i) {
 // barrier holds a client until all of them run.
 static int64_t barrier(lap *l) {
 	if (atomic_fetch_add(&l->arrived, 1) + 1 == l->client_count) {
+		struct timespec now;
+		clock_gettime(CLOCK_REALTIME, &now);
+		l->unix_time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 		l->began = clock_now();
 		l->deadline = l->window > 0 ? l->began + l->window : INT64_MAX;
 		atomic_store(&l->running, true);
@@ -250,7 +254,7 @@ static void put_measured(out *o, const lap *l, const share *shares, counters c) 
 		if (*s->miss != 0) miss = s->miss;
 	}
 	int64_t operations = (int64_t)(units * (double)l->op->unit + 0.5);
-	put(o, "{\"operations\":%" PRId64 ",\"nanos\":%" PRId64 ",\"executed\":%" PRId64, operations, end - l->began, executed);
+	put(o, "{\"operations\":%" PRId64 ",\"nanos\":%" PRId64 ",\"began_ns\":%" PRId64 ",\"executed\":%" PRId64, operations, end - l->began, l->unix_time, executed);
 	put(o, ",\"errors\":%" PRId64 ",\"misses\":%" PRId64 ",\"busy\":%" PRId64 ",\"stale\":%" PRId64, errors, misses, busy, stale);
 	put_first(o, "error", error);
 	put_first(o, "miss", miss);

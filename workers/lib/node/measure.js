@@ -55,6 +55,7 @@ function draws(operation, clients, request, total, histogram, marks) {
   const batch = Math.max(1, request.batch || 0);
   const units = request.operations ? request.operations / unit : Infinity;
   const minUnits = request.nanos ? MIN_UNITS * clients.length : 0;
+  total.began_ns = Math.round((performance.timeOrigin + performance.now()) * 1e6);
   const began = clock();
   const deadline = request.nanos ? began + request.nanos : Infinity;
   let previous = began;

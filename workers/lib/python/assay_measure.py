@@ -67,6 +67,7 @@ class Lap:
         self.marks = request.get("marks")
 
     def _begin(self):
+        self.unix = time.time_ns()
         self.began = clock()
         self.deadline = self.began + self.window if self.window else 1 << 62
 
@@ -175,7 +176,7 @@ class Lap:
                 units -= share.last_right * (share.last - max(end, share.before)) / (share.last - share.before)
             histogram.merge(share.histogram)
         unit = self.operation.unit
-        total = {"operations": round(units * unit), "nanos": end - self.began, "executed": sum(s.executed for s in shares) * unit}
+        total = {"operations": round(units * unit), "nanos": end - self.began, "began_ns": self.unix, "executed": sum(s.executed for s in shares) * unit}
         for name in ("errors", "misses", "busy", "stale"):
             total[name] = sum(getattr(share, name) for share in shares)
         for name in ("error", "miss"):

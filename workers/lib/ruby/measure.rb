@@ -65,6 +65,7 @@ class Lap
     @mutex.synchronize do
       @ready += 1
       if @ready == @operation.clients.size
+        @unix = Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)
         @began = clock
         @deadline = @window.positive? ? @began + @window : FOREVER
       end
@@ -125,7 +126,7 @@ class Lap
     late = shares.select { |s| s.last > over }
     done = shares.sum(&:done) - late.sum { |s| s.right * (s.last - [over, s.before].max).fdiv(s.last - s.before) }
     unit = @operation.unit
-    { operations: (done * unit).round, nanos: over - @began, executed: shares.sum(&:executed) * unit, errors: shares.sum(&:errors),
+    { operations: (done * unit).round, nanos: over - @began, began_ns: @unix, executed: shares.sum(&:executed) * unit, errors: shares.sum(&:errors),
       error: shares.filter_map(&:error).first, misses: shares.sum(&:misses), miss: shares.filter_map(&:miss).first,
       busy: shares.sum(&:busy), histogram: @histogram&.buckets }.compact
   end
