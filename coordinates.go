@@ -13,7 +13,6 @@ type Coordinate struct {
 	Value  func(Cell) string  // as CSV and --only have it
 	Number func(Cell) float64 // where its values are numbers
 	Long   func(Cell) string  // in words; nil: its value says it
-	Short  func(Cell) string  // in fewer characters; nil: Long has few
 	Plain  func(Cell) bool    // whether nobody has to be told; there where Long is
 	Clear  func(c *Cell)      // takes it away, where figures are drawn along it; nil: they are not
 	Target bool               // it tells targets and profiles apart, which one table has side by side
@@ -34,7 +33,6 @@ var Coordinates = []Coordinate{
 	{Name: "without", Value: func(c Cell) string { return c.Without }, Target: true},
 	{Name: "clients", Value: func(c Cell) string { return fmt.Sprint(c.Clients) }, Number: func(c Cell) float64 { return float64(c.Clients) },
 		Plain: func(c Cell) bool { return c.Clients == 0 }, // it was cleared
-		Short: func(c Cell) string { return fmt.Sprintf("%dc", c.Clients) },
 		Long: func(c Cell) string {
 			if c.Clients == 1 {
 				return "1 client"
@@ -74,30 +72,15 @@ var Coordinates = []Coordinate{
 		Long:  func(c Cell) string { return "statement " + c.Statement }},
 	{Name: "transaction", Value: func(c Cell) string { return TransactionString(c.Transaction) }, Number: func(c Cell) float64 { return float64(c.Transaction) },
 		Plain: func(c Cell) bool { return c.Transaction == 0 },
-		Short: func(c Cell) string { return fmt.Sprint("tx ", c.Transaction) },
 		Long:  func(c Cell) string { return fmt.Sprint("transaction ", c.Transaction) },
 		Clear: func(c *Cell) { c.Transaction = 0 }},
 	{Name: "begin", Silent: true, Value: func(c Cell) string { return string(c.Begin) },
 		Plain: func(c Cell) bool { return c.Begin == "" },
-		Short: func(c Cell) string { return string(c.Begin) },
 		Long:  func(c Cell) string { return "begins " + string(c.Begin) }},
 	{Name: "rate", Value: func(c Cell) string { return fmt.Sprintf("%g", c.Rate) }, Number: func(c Cell) float64 { return c.Rate },
 		Plain: func(c Cell) bool { return c.Rate == 0 },
-		Short: func(c Cell) string { return fmt.Sprintf("%g/s", c.Rate) },
 		Long:  func(c Cell) string { return fmt.Sprintf("%g arrivals/s", c.Rate) },
 		Clear: func(c *Cell) { c.Rate = 0 }},
-}
-
-// ShortWords are the coordinate in few characters: empty in the plain case, and
-// where its value says it all.
-func (k Coordinate) ShortWords(c Cell) string {
-	switch {
-	case k.Long == nil || k.Plain(c):
-		return ""
-	case k.Short == nil:
-		return k.Long(c)
-	}
-	return k.Short(c)
 }
 
 // Words are the parameters of a cell, and those of its coordinates that are not the

@@ -37,13 +37,4 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
-	var short []string
-	for _, k := range assay.Coordinates {
-		if words := k.ShortWords(busy); words != "" {
-			short = append(short, words)
-		}
-	}
-	if want := []string{"8c", "pool 4", "2 idle", "statement each", "tx 100", "50/s"}; !slices.Equal(short, want) {
-		t.Errorf("short: got %q, want %q", short, want)
-	}
 }

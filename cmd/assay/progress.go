@@ -21,7 +21,7 @@ import (
 )
 
 // plainEvery is how often progress is written where there is no terminal.
-const plainEvery = 10 * time.Second
+const plainEvery = 20 * time.Second
 
 // progress shows what is going on: on a terminal the figures so far and a line
 // that says what is done, both rewritten in place, elsewhere a line from time to
@@ -32,8 +32,8 @@ type progress struct {
 	terminal *os.File // nil: there is none
 	quiet    bool
 	mu       sync.Mutex
-	table    liveTable
-	status   string    // the line below the table
+	figures  figuresSoFar
+	status   string    // the line below the figures
 	drawn    int       // lines of the terminal that are rewritten
 	building []string  // workers, while they are built
 	last     time.Time // of the last plain line
@@ -49,7 +49,12 @@ func newProgress(a *app, quiet bool) *progress {
 // line writes a line that stays, above what is rewritten.
 func (p *progress) line(format string, args ...any) {
 	p.erase()
-	fmt.Fprintf(p.out, format+"\n", args...)
+	text := fmt.Sprintf(format, args...)
+	if p.terminal != nil {
+		width, _ := p.size()
+		text = fold(width, text)
+	}
+	fmt.Fprintln(p.out, text)
 	p.draw()
 }
 
@@ -59,16 +64,13 @@ func (p *progress) rewrite(text string) {
 	p.draw()
 }
 
-// erase takes away what is rewritten, and leaves the cursor where it began.
+// erase takes away what is rewritten, line by line, and leaves the cursor where it began: what
+// is cleared up to the end of the screen, terminals keep to scroll back to.
 func (p *progress) erase() {
 	if p.drawn == 0 {
 		return
 	}
-	up := ""
-	if p.drawn > 1 {
-		up = fmt.Sprintf("\x1b[%dA", p.drawn-1)
-	}
-	fmt.Fprint(p.terminal, "\r"+up+"\x1b[J")
+	fmt.Fprint(p.terminal, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", p.drawn-1))
 	p.drawn = 0
 }
 
@@ -78,7 +80,7 @@ func (p *progress) draw() {
 		return
 	}
 	width, height := p.size()
-	lines := append(p.table.lines(width-1, height-6), p.status)
+	lines := append(p.figures.lines(width-1, height-6), p.status)
 	for i, line := range lines {
 		if letters := []rune(line); len(letters) >= width {
 			lines[i] = string(letters[:width-1])
@@ -191,11 +193,13 @@ func (p *progress) Data(table string, done, rows int) {
 	}
 }
 
-// Trial adds a trial to the table, which the next status brings to the terminal.
-func (p *progress) Trial(t assay.Trial) {
+// Trial adds a trial to the figures, which the next status brings to the terminal.
+func (p *progress) Trial(run assay.Run, t assay.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.table.add(t)
+	if p.terminal != nil && !p.quiet {
+		p.figures.add(run, t)
+	}
 }
 
 // Measure shows what the runner does.
@@ -240,7 +244,7 @@ func remaining(e runner.Event) string {
 	case timeLeft(e) == 0:
 		return ""
 	case e.Total == 0:
-		return "at most " + left + " of measuring left"
+		return "at most " + left + " left"
 	}
 	return "about " + left + " left"
 }
@@ -253,7 +257,7 @@ func joined(by, text string) string {
 	return by + text
 }
 
-// statusLine is a bar, how long it will take, and what is done. The bar is short where
+// statusLine is how long it will take, a bar, and what is done. The bar is short where
 // a terminal of so many columns has no room for what is done.
 func statusLine(e runner.Event, columns int) string {
 	width := 20
@@ -265,11 +269,11 @@ func statusLine(e runner.Event, columns int) string {
 	if e.Done > 0 && cmp.Or(e.Total, e.Budget) > 0 {
 		filled = int(time.Duration(width) * e.Done / (e.Done + left))
 	}
-	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] "
+	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] " + doing(e)
 	if said := remaining(e); said != "" {
-		text += said + ", "
+		return said + " " + text
 	}
-	return text + doing(e)
+	return text
 }
 
 func doing(e runner.Event) string {
@@ -281,13 +285,11 @@ func doing(e runner.Event) string {
 	case runner.Measuring:
 		return fmt.Sprintf("round %d: %s", e.Round, e.What)
 	case runner.BudgetTooSmall:
-		return fmt.Sprintf("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
-			e.What, wording.Brief(e.Total), wording.Brief(e.Budget))
+		return fmt.Sprintf("the budget of %s is too small for %s: some comparisons will stay undecided", wording.Brief(e.Budget), e.What)
 	case runner.MachineBusy:
 		return busyMachine(e.Load)
 	case runner.LeftForLast:
-		return fmt.Sprintf("all launches take about %s, and the budget is %s: %s are measured only if time is left (--budget %s measures all)",
-			wording.Brief(e.Total), wording.Brief(e.Budget), e.What, (e.Total+e.Total/4).Truncate(10*time.Second)+10*time.Second)
+		return fmt.Sprintf("the budget of %s is too small for all sizes: %s are measured only if time is left", wording.Brief(e.Budget), e.What)
 	}
 	return e.What
 }

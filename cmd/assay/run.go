@@ -144,10 +144,26 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 	}
 	defer s.Close()
 	result, err := a.measure(ctx, s, a.commandLine("run", name, "--resume"), request, flags.quiet)
+	switch {
+	case err == nil:
+		return a.showResult(ctx, s, result, flags.full)
+	case ctx.Err() != nil && result.Spent.Total() > 0:
+		return errors.Join(err, a.showMeasured(context.WithoutCancel(ctx), s, result))
+	}
+	return err
+}
+
+// showMeasured shows the answer of what a run measured until it was stopped.
+func (a *app) showMeasured(ctx context.Context, s *store.Store, result lab.Result) error {
+	analyzed, err := lab.Analyze(ctx, s, result.ID)
+	if err != nil || len(analyzed.Tables) == 0 {
+		return err
+	}
+	r, err := a.reportOn(analyzed)
 	if err != nil {
 		return err
 	}
-	return a.showResult(ctx, s, result, flags.full)
+	return a.showScreen(r)
 }
 
 // measure makes a run and shows its progress. resume is the command that resumes it.
@@ -246,9 +262,6 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err != nil {
 		return err
 	}
-	a.summarize(result)
-	fmt.Fprintf(a.stderr, "results: %s; again: %s --format %s\n", strings.Join(append([]string{s.Name()}, a.pushes.done...), ", "),
-		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
 		err = r.WriteText(a.stdout, a.columns())
 	} else {
@@ -257,12 +270,13 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err != nil {
 		return err
 	}
+	a.summarize(s, result)
 	return a.checkCells(analyzed)
 }
 
-// summarize says what the run itself cost.
-func (a *app) summarize(result lab.Result) {
-	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", wording.Brief(result.Spent.Total()), timeShares(result.Spent))
+// summarize says where the result is, and what the run itself cost.
+func (a *app) summarize(s *store.Store, result lab.Result) {
+	fmt.Fprintf(a.stderr, "results: %s; measuring took %s%s", strings.Join(append([]string{s.Name()}, a.pushes.done...), ", "), wording.Brief(result.Spent.Total()), timeShares(result.Spent))
 	if peak, err := host.PeakMemory(); err == nil {
 		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}

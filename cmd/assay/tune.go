@@ -180,7 +180,7 @@ func (a *app) showTuning(report *tune.Report, flags tuneFlags) error {
 // tuneWatcher shows of runs what is done within a step of the tuning.
 type tuneWatcher struct{ *progress }
 
-func (w tuneWatcher) Trial(assay.Trial) {}
+func (w tuneWatcher) Trial(assay.Run, assay.Trial) {}
 
 func (w tuneWatcher) Measure(e runner.Event) {
 	switch e.Phase {

@@ -56,11 +56,11 @@ type toldBuilds struct {
 	builds []build.Event
 }
 
-func (b *toldBuilds) Build(e build.Event)   { b.builds = append(b.builds, e) }
-func (b *toldBuilds) Note(text string)      { b.notes = append(b.notes, text) }
-func (b *toldBuilds) Data(string, int, int) {}
-func (b *toldBuilds) Measure(runner.Event)  {}
-func (b *toldBuilds) Trial(assay.Trial)     {}
+func (b *toldBuilds) Build(e build.Event)          { b.builds = append(b.builds, e) }
+func (b *toldBuilds) Note(text string)             { b.notes = append(b.notes, text) }
+func (b *toldBuilds) Data(string, int, int)        {}
+func (b *toldBuilds) Measure(runner.Event)         {}
+func (b *toldBuilds) Trial(assay.Run, assay.Trial) {}
 
 // Several builds are said before they begin, and counted; layouts are no builds of their own.
 func TestBuildsAreCounted(t *testing.T) {

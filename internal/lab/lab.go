@@ -49,7 +49,7 @@ type Watcher interface {
 	Build(build.Event)
 	Data(table string, done, rows int)
 	Measure(runner.Event)
-	Trial(assay.Trial)
+	Trial(assay.Run, assay.Trial)
 	Note(text string)
 }
 

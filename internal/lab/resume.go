@@ -47,7 +47,7 @@ func (r *run) recall(ctx context.Context, q Request) error {
 		r.lab.Watcher.Note("the plan has changed since the run was started: the run continues with the plan as it was")
 	}
 	for _, trial := range r.done {
-		r.lab.Watcher.Trial(trial) // the means so far are of all trials of the run
+		r.lab.Watcher.Trial(before, trial) // the figures so far are of all trials of the run
 	}
 	before.Status = assay.Running
 	r.now, r.result.ID = before, before.ID

@@ -160,7 +160,7 @@ func (r *run) config(programs map[string]runner.Program, work *runner.Workspace,
 
 // keep puts a trial into the store, also when the run is being interrupted.
 func (r *run) keep(ctx context.Context, t assay.Trial) error {
-	r.lab.Watcher.Trial(t)
+	r.lab.Watcher.Trial(r.now, t)
 	return r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 

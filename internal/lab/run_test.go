@@ -78,8 +78,8 @@ type watcher struct {
 	note  func()
 }
 
-func (w *watcher) Build(build.Event) { w.call(w.build) }
-func (w *watcher) Trial(assay.Trial) { w.call(w.trial) }
+func (w *watcher) Build(build.Event)            { w.call(w.build) }
+func (w *watcher) Trial(assay.Run, assay.Trial) { w.call(w.trial) }
 func (w *watcher) Note(text string) {
 	w.notes = append(w.notes, text)
 	w.call(w.note)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +20,8 @@ type matrix struct {
 	columns []analysis.Column
 	lines   []matrixLine
 	legend  string
+
+	baseline string
 }
 
 type matrixLine struct {
@@ -32,6 +35,7 @@ type matrixLine struct {
 // matrixEntry is what one target with one profile reached in a table.
 type matrixEntry struct {
 	text  string
+	brief string // text without how uncertain it is
 	row   *analysis.Row
 	look  look
 	apart bool // it promises another class of durability than the baseline
@@ -87,41 +91,61 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 			line.entries = append(line.entries, entry)
 		}
 		m.lines = append(m.lines, line)
+		if tail, has := tailLine(l, line); has {
+			m.lines = append(m.lines, tail)
+		}
 	}
 	m.nameClasses()
-	m.legend = legend(m, baseline)
+	m.baseline, m.legend = baseline, legend(m, baseline)
 	return m
+}
+
+// tailLine has the 99th percentiles of latency of a table that is about throughput; false where
+// there are none.
+func tailLine(l analysis.Line, of matrixLine) (tail matrixLine, has bool) {
+	tail = matrixLine{label: of.label + ", p99", table: of.table, weight: of.weight}
+	for _, e := range l.Entries {
+		text := "-"
+		if e.Row != nil && e.Row.Comparable() {
+			if f, known := e.Row.Figure(assay.P99); known && l.Table.Primary.HigherBetter {
+				text, has = human(f.Interval.Center, f.Metric.Unit), true
+			}
+		}
+		tail.entries = append(tail.entries, matrixEntry{text: text, brief: text})
+	}
+	return tail, has
 }
 
 // newEntry words an entry; whole says that it shows its figure, not a ratio.
 func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[string]bool) matrixEntry {
-	entry := matrixEntry{row: e.Row, text: "-"}
+	entry := matrixEntry{row: e.Row, text: "-", brief: "-"}
 	switch e.Standing {
 	case analysis.Missing:
 		return entry
 	case analysis.Bad:
-		text := string(e.Row.Outcome)
+		text := string(e.Row.Outcome) + markAlert
 		if e.Row.BusyByDefault {
-			text = "busy"
+			text = "busy" + markAlert
 		}
-		return matrixEntry{row: e.Row, text: text + markAlert, look: bad}
+		return matrixEntry{row: e.Row, text: text, brief: text, look: bad}
 	}
 	mark, look := markOf(e.Standing)
-	entry.look = look
+	entry.look, entry.apart = look, e.Apart
 	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Apart || e.Cost == nil) {
 		entry.text = shownFigure(f.Interval, f.Metric.Unit)
+		entry.brief, _, _ = strings.Cut(entry.text, markSpread)
 	}
-	if e.Apart {
-		entry.apart, entry.text = true, entry.text+mark+markApart
-		return entry
-	}
-	if e.Cost != nil {
+	switch {
+	case e.Apart:
+		mark += markApart
+	case e.Cost != nil:
 		entry.text = wording.Digits(e.Cost.Center) + "x"
+		entry.brief = entry.text
 	}
-	entry.text += mark
-	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
-		entry.text += markAlert
+	if !e.Apart && slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
+		mark += markAlert
 	}
+	entry.text, entry.brief = entry.text+mark, entry.brief+mark
 	return entry
 }
 
@@ -184,7 +208,7 @@ func (m *matrix) nameClasses() {
 	for _, l := range m.lines {
 		for i := range l.entries {
 			if e := &l.entries[i]; e.apart && len(classes) > 1 {
-				e.text += apartAs(e.row)
+				e.text, e.brief = e.text+apartAs(e.row), e.brief+apartAs(e.row)
 			}
 		}
 	}
@@ -249,8 +273,8 @@ func legend(m *matrix, baseline string) string {
 // instancesNote says what times are that are read as a program's own.
 const instancesNote = "programs take turns: alone, writes take up to 20 % less; reads have no writer beside them"
 
-// label names a table in few characters: the operation, with the coordinates that
-// are not the same in all tables.
+// label names a table in words: the operation, with the coordinates that are not the same in all
+// tables.
 func (r *Report) label(t *analysis.Table) string {
 	cell := t.Cell()
 	parts := []string{cell.Operation}
@@ -258,41 +282,39 @@ func (r *Report) label(t *analysis.Table) string {
 		parts[0] = cell.Workload + ":" + cell.Operation
 	}
 	for _, c := range assay.TableCoordinates() {
-		if short := c.ShortWords(cell); short != "" && r.distinguishes(c, cell) {
-			parts = append(parts, short)
+		if c.Long != nil && !c.Plain(cell) && r.distinguishes(c, cell) {
+			parts = append(parts, c.Long(cell))
 		}
 	}
-	return wording.Clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
+	return wording.Clean(strings.Join(append(parts, r.paramLabels(cell)...), ", "))
 }
 
-// distinguishes reports whether a coordinate tells tables apart: those of one operation, whose
-// name says the rest. Clients are named wherever the tables of the run differ in them.
+// distinguishes reports whether a coordinate tells tables of one operation apart, whose name says
+// the rest. Several clients are named wherever the tables of the run differ in them.
 func (r *Report) distinguishes(c assay.Coordinate, cell assay.Cell) bool {
-	if !r.differing[c.Name] || c.Name == "clients" {
+	if !r.differing[c.Name] || c.Name == "clients" && cell.Clients > 1 {
 		return r.differing[c.Name]
 	}
 	return slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool {
 		other := t.Cell()
-		return other.Workload == cell.Workload && other.Operation == cell.Operation && c.ShortWords(other) != c.ShortWords(cell)
+		return other.Workload == cell.Workload && other.Operation == cell.Operation && c.Value(other) != c.Value(cell)
 	})
 }
 
-// paramLabels are the parameters of a cell that are not the same in all tables; a
-// lone one without its name.
+// paramLabels are the parameters of a cell that are not the same in all tables: numbers of what
+// their names count in words.
 func (r *Report) paramLabels(cell assay.Cell) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
-		if r.differingParams[name] {
-			names = append(names, name)
-		}
-	}
 	var parts []string
-	for _, name := range names {
-		value := roundNumber(cell.Params[name])
-		if len(names) > 1 {
-			value = name + "=" + value
+	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
+		if !r.differingParams[name] {
+			continue
 		}
-		parts = append(parts, value)
+		value := roundNumber(cell.Params[name])
+		if _, err := strconv.ParseFloat(cell.Params[name], 64); err == nil && strings.HasSuffix(name, "s") {
+			parts = append(parts, value+" "+name)
+		} else {
+			parts = append(parts, name+"="+value)
+		}
 	}
 	return parts
 }
@@ -323,6 +345,7 @@ func (m *matrix) render(s Screen, free int) []string {
 	if len(m.lines) == 0 || len(m.columns) == 0 {
 		return nil
 	}
+	m = m.fitting(s)
 	label := m.labelWidth(s)
 	groups := m.groups(s.Width - label)
 	var legend []string
@@ -350,6 +373,30 @@ func (m *matrix) render(s Screen, free int) []string {
 	return append(lines, legend...)
 }
 
+// fitting is the matrix without how uncertain its figures are, where only so all columns fit
+// beside each other.
+func (m *matrix) fitting(s Screen) *matrix {
+	if len(m.groups(s.Width-m.labelWidth(s))) < 2 {
+		return m
+	}
+	brief := *m
+	brief.lines = slices.Clone(m.lines)
+	for i, l := range m.lines {
+		entries := slices.Clone(l.entries)
+		for j := range entries {
+			entries[j].text = entries[j].brief
+		}
+		brief.lines[i].entries = entries
+	}
+	if len(brief.groups(s.Width-brief.labelWidth(s))) > 1 {
+		return m
+	}
+	if m.legend != "" {
+		brief.legend = legend(&brief, m.baseline)
+	}
+	return &brief
+}
+
 // name is the table's name, as a text of the line.
 func (l matrixLine) name() []string { return []string{l.label} }
 
@@ -361,13 +408,16 @@ func (m *matrix) headers() int {
 	return 1
 }
 
-// labelWidth is a third of the screen at most, or what all columns leave.
+// labelWidth is at most what all columns leave, or else a third of the screen.
 func (m *matrix) labelWidth(s Screen) int {
 	left := s.Width
 	for _, w := range m.widths(nil) {
 		left -= columnGap + w
 	}
-	return min(m.longest(matrixLine.name), max(minLabel, s.Width/3, left))
+	if left < minLabel {
+		left = max(minLabel, s.Width/3)
+	}
+	return min(m.longest(matrixLine.name), left)
 }
 
 // wanted is how many lines it needs to show a few tables, or all where there are
@@ -376,6 +426,7 @@ func (m *matrix) wanted(s Screen) int {
 	if len(m.lines) == 0 || len(m.columns) == 0 {
 		return 0
 	}
+	m = m.fitting(s)
 	groups := len(m.groups(s.Width - m.labelWidth(s)))
 	return 2 + len(s.wrap("  ", "  ", m.legend)) + groups*(m.headers()+min(len(m.lines), max(2, fewTables/groups)))
 }

@@ -53,6 +53,16 @@ func (r *Report) WriteScreen(w io.Writer, s Screen) error {
 	return out.Flush()
 }
 
+// FigureLines are the figures of all tables, as the screen has them, in at most so many lines.
+func (r *Report) FigureLines(width, height int) []string {
+	m := r.matrix(r.Answer())
+	m.legend = ""
+	if lines := m.render(Screen{Width: width}, height+1); len(lines) > 0 && height > 0 {
+		return lines[1:] // the first is empty
+	}
+	return nil
+}
+
 // harmless are lines without control characters. Those of the matrix are made of
 // clean texts, and of colours.
 func harmless(lines []string) []string {
@@ -113,7 +123,7 @@ func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
 	var names []string
 	for _, l := range a.Lines {
 		if l.Empty() {
-			names = append(names, r.label(l.Table))
+			names = append(names, listed(r.label(l.Table)))
 		}
 	}
 	if len(names) == 0 || len(names) == len(a.Lines) {
@@ -400,7 +410,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
 func (r *Report) tablesWords(some []*analysis.Table) string {
 	var names []string
 	for _, t := range some {
-		names = append(names, r.label(t))
+		names = append(names, listed(r.label(t)))
 	}
 	return wording.Clean(fmt.Sprintf("%d of %s (%s)", len(some), wording.Plural(len(r.Tables), "table"), firstFew(names, maxNamed)))
 }
@@ -410,6 +420,9 @@ func (r *Report) tablesWords(some []*analysis.Table) string {
 func (r *Report) unmeasured(a analysis.Answer) bool {
 	return r.Run.MinTime == 0 && slices.ContainsFunc(a.Open, func(t *analysis.Table) bool { return t.Launch == 0 })
 }
+
+// listed is a label as a list has it, whose commas are between labels.
+func listed(label string) string { return strings.ReplaceAll(label, ", ", " ") }
 
 // resumes reports whether the user can go on with the run.
 func (r *Report) resumes() bool {

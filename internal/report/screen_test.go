@@ -425,3 +425,63 @@ func TestOddsWords(t *testing.T) {
 		}
 	}
 }
+
+// Figures so far are the lines of the screen, in its order and with its names.
+func TestFigureLines(t *testing.T) {
+	for _, name := range []string{"decided", "http", "sample"} {
+		run, trials := screenRuns[name]()
+		r := mustReport(t, run, trials)
+		var out strings.Builder
+		if err := r.WriteScreen(&out, Screen{Width: 100}); err != nil {
+			t.Fatal(err)
+		}
+		lines := r.FigureLines(100, 30)
+		if !strings.Contains(out.String(), "\n"+strings.Join(lines, "\n")+"\n") || len(lines) < 3 {
+			t.Errorf("%s: got\n%s\nwant a part of\n%s", name, strings.Join(lines, "\n"), out.String())
+		}
+		if few := r.FigureLines(100, 4); len(few) > 4 {
+			t.Errorf("%s: got %d lines in room for 4", name, len(few))
+		}
+	}
+}
+
+// Tables about throughput have the tail of their latency below them, and no others.
+func TestTailOfMixes(t *testing.T) {
+	for name, want := range map[string]int{"http": 2, "decided": 0} {
+		run, trials := screenRuns[name]()
+		r := mustReport(t, run, trials)
+		got := 0
+		for _, l := range r.matrix(r.Answer()).lines {
+			if strings.HasSuffix(l.label, ", p99") {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %d lines of p99, want %d", name, got, want)
+		}
+	}
+}
+
+// Rows are named in words: what they count, and several clients.
+func TestLabels(t *testing.T) {
+	cell := func(operation string, clients int, params map[string]string) assay.Cell {
+		c := cellOf(operation, "mattn", "web", "")
+		c.Clients, c.Pool, c.Params = clients, clients, params
+		return c
+	}
+	var trials []assay.Trial
+	for _, c := range []assay.Cell{cell("read", 1, map[string]string{"rows": "100000", "n": "5", "cache": "warm"}),
+		cell("read", 1, map[string]string{"rows": "2000000", "n": "6", "cache": "cold"}), cell("app", 8, map[string]string{"rows": "100000", "n": "5", "cache": "warm"})} {
+		trials = append(trials, analysistest.Launches(c, 3, 1000, 1)...)
+	}
+	r := mustReport(t, plainRun("mattn"), trials)
+	var got []string
+	for _, table := range r.Tables {
+		got = append(got, r.label(table))
+	}
+	slices.Sort(got)
+	want := []string{"app, 8 clients, cache=warm, n=5, 100k rows", "read, cache=cold, n=6, 2M rows", "read, cache=warm, n=5, 100k rows"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

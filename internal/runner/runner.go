@@ -108,8 +108,8 @@ type Config struct {
 // Phase is what the runner is at.
 type Phase int
 
-// The phases. The last four are said once: the budget is too small for Event.Total; what it is
-// too small for before that is measured; others use much of the machine, as Event.Load says; and
+// The phases. The last four are said once: the budget is too small; what it is too
+// small for before that is measured; others use much of the machine, as Event.Load says; and
 // what is measured only if the budget has time left.
 const (
 	Preparing Phase = iota + 1

@@ -288,14 +288,8 @@ func (r *Runner) setBusy() {
 
 // sayWhatIsLast says which sizes are measured only where the budget has time left.
 func (r *Runner) sayWhatIsLast() {
-	groups := r.scheduled()
-	limits := r.limitsNow()
-	last := schedule.Last(groups, limits)
-	var total time.Duration
+	last := schedule.Last(r.scheduled(), r.limitsNow())
 	sizes, tables := map[string]bool{}, map[string]bool{}
-	for _, g := range groups {
-		total += time.Duration(r.config.Launches) * limits.Expected(g)
-	}
 	for _, i := range last {
 		for _, peer := range r.groups[i].operations() {
 			tables[peer] = true
@@ -303,19 +297,14 @@ func (r *Runner) sayWhatIsLast() {
 		sizes[r.groups[i].members[0].cell().ParamString()] = true
 	}
 	if r.warned = len(last) > 0; r.warned {
-		r.progress(LeftForLast, fmt.Sprintf("%d tables of %s", len(tables), strings.Join(slices.Sorted(maps.Keys(sizes)), " and ")), total)
+		r.progress(LeftForLast, fmt.Sprintf("%d tables of %s", len(tables), strings.Join(slices.Sorted(maps.Keys(sizes)), " and ")), 0)
 	}
 }
 
 // warnOfBudget says early that the budget is too small.
 func (r *Runner) warnOfBudget() {
-	minimum, all := r.minTimeOfLaunched()
-	switch {
-	case r.warned:
-	case !all:
-		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(minimum, r.clock.elapsed()))
-	case minimum > r.budget():
-		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take about", r.config.Launches), minimum)
+	if minimum, all := r.minTimeOfLaunched(); !r.warned && (!all || minimum > r.budget()) {
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell", r.config.Launches), 0)
 	}
 }
 

@@ -114,11 +114,11 @@ operations:
 // silent is a watcher that calls a function at each trial.
 type silent struct{ trial func() }
 
-func (silent) Build(build.Event)     {}
-func (silent) Note(string)           {}
-func (silent) Data(string, int, int) {}
-func (silent) Measure(runner.Event)  {}
-func (w silent) Trial(assay.Trial)   { w.trial() }
+func (silent) Build(build.Event)              {}
+func (silent) Note(string)                    {}
+func (silent) Data(string, int, int)          {}
+func (silent) Measure(runner.Event)           {}
+func (w silent) Trial(assay.Run, assay.Trial) { w.trial() }
 
 // bench is where a tuning of the plan is run, stopped and resumed.
 type bench struct {
