@@ -47,7 +47,6 @@ var Coordinates = []Coordinate{
 		}},
 	{Name: "processes", Silent: true, Value: func(c Cell) string { return fmt.Sprint(max(1, c.Processes)) }, Number: func(c Cell) float64 { return float64(max(1, c.Processes)) },
 		Plain: func(c Cell) bool { return c.Processes <= 1 },
-		Short: func(c Cell) string { return fmt.Sprint(c.Processes, " proc") },
 		Long: func(c Cell) string {
 			if c.Processes <= 1 {
 				return "1 process"
