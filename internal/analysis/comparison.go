@@ -228,3 +228,33 @@ func (r *Row) runs() map[string]bool {
 	}
 	return runs
 }
+
+// Change is what another value of a coordinate does to one target with one profile.
+type Change struct {
+	Row, Base *Row
+	Comparison
+}
+
+// Changes compares the operations per second of rows that differ in one coordinate, which a
+// function takes away, each with the row of the first value.
+func (r *Result) Changes(clear func(*assay.Cell)) []Change {
+	metric, _ := assay.MetricByName(assay.OpPerS)
+	bases := map[string]*Row{}
+	var all []Change
+	for row := range r.Rows() {
+		if _, has := row.Figure(metric.Name); !has || row.Outcome != assay.OK {
+			continue
+		}
+		alike := row.Cell
+		clear(&alike)
+		base := bases[alike.Key()]
+		if base == nil {
+			bases[alike.Key()] = row
+			continue
+		}
+		if c, _, err := row.Against(base, metric); err == nil {
+			all = append(all, Change{row, base, c})
+		}
+	}
+	return all
+}

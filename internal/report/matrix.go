@@ -275,8 +275,9 @@ const instancesNote = "programs take turns: alone, writes take up to 20 % less; 
 
 // label names a table in words: the operation, with the coordinates that are not the same in all
 // tables.
-func (r *Report) label(t *analysis.Table) string {
-	cell := t.Cell()
+func (r *Report) label(t *analysis.Table) string { return r.labelOf(t.Cell()) }
+
+func (r *Report) labelOf(cell assay.Cell) string {
 	parts := []string{cell.Operation}
 	if r.differing["workload"] {
 		parts[0] = cell.Workload + ":" + cell.Operation

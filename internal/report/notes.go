@@ -33,6 +33,7 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
 		all = slices.Insert(all, min(1, len(all)), words)
 	}
+	all = append(r.changeWords(a), all...)
 	for i, words := range all {
 		next := s.wrap("  "+markAlert+" ", "    ", words)
 		if len(lines)+len(next) > limit && i > 0 {
@@ -45,6 +46,47 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 		return []string{""}
 	}
 	return slices.Concat([]string{"", "What to know"}, lines, []string{""})
+}
+
+// changeWords say what more processes, and another way to begin, change for the target that
+// leads, or else the first one.
+func (r *Report) changeWords(a analysis.Answer) (all []string) {
+	for _, axis := range []struct {
+		clear func(*assay.Cell)
+		name  func(assay.Cell) string
+	}{
+		{func(c *assay.Cell) { c.Processes = 0 }, func(c assay.Cell) string { return wording.Plural(max(1, c.Processes), "process") }},
+		{func(c *assay.Cell) { c.Begin = "" }, func(c assay.Cell) string { return "begin " + string(c.Begun()) }},
+	} {
+		var of *analysis.Row
+		var parts []string
+		before := ""
+		for _, c := range r.Changes(axis.clear) {
+			if lead := a.Lead(); of == nil && (lead == nil || lead.Name() == c.Row.Name()) {
+				of = c.Row
+			}
+			if of == nil || of.Name() != c.Row.Name() || !c.Ratio.Known() {
+				continue
+			}
+			alike := c.Row.Cell
+			axis.clear(&alike)
+			part := r.labelOf(alike) + " " + wording.Digits(c.Ratio.Center) + "x"
+			if !c.Verdict.Decided() {
+				part += "?"
+			}
+			if pair := axis.name(c.Row.Cell) + " instead of " + axis.name(c.Base.Cell); pair != before {
+				before, part = pair, pair+": "+part
+			}
+			parts = append(parts, part)
+		}
+		if more := len(parts) - maxNamed; more > 1 {
+			parts = append(parts[:maxNamed], fmt.Sprint(more, " more"))
+		}
+		if len(parts) > 0 {
+			all = append(all, wording.Clean(fmt.Sprintf("%s, %s (operations per second; ?: undecided)", of.Name(), strings.Join(parts, "; "))))
+		}
+	}
+	return all
 }
 
 // clientWords say how the clients of languages run that do not run them at the same

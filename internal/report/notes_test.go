@@ -1,0 +1,35 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+// What more processes and another way to begin change is one line each, of one target.
+func TestChangeWords(t *testing.T) {
+	of := func(operation string, processes int, begin assay.Begin, ns float64) []assay.Trial {
+		c := cellOf(operation, "mattn", "web", "")
+		c.Processes, c.Begin = processes, begin
+		return analysistest.Launches(c, 8, ns, len(operation))
+	}
+	var trials []assay.Trial
+	trials = append(trials, of("read", 1, "", 4000)...)
+	trials = append(trials, of("read", 4, "", 2000)...)
+	trials = append(trials, of("transfer", 1, assay.Deferred, 6000)...)
+	trials = append(trials, of("transfer", 1, assay.Immediate, 3000)...)
+	trials = append(trials, of("transfer", 4, assay.Deferred, 12000)...)
+	r := mustReport(t, plainRun("mattn"), trials)
+	got := strings.Join(r.changeWords(r.Answer()), "\n")
+	want := "mattn (web), 4 processes instead of 1 process: read 2.00x; transfer, begins deferred 0.500x (operations per second; ?: undecided)\n" +
+		"mattn (web), begin immediate instead of begin deferred: transfer 2.00x (operations per second; ?: undecided)"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	plain := mustReport(t, plainRun("mattn"), of("read", 1, "", 4000))
+	if words := plain.changeWords(plain.Answer()); len(words) > 0 {
+		t.Errorf("got %q of a run without either, want nothing", words)
+	}
+}
