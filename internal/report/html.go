@@ -274,7 +274,11 @@ func (r *Report) warnings() doc.Document {
 	grid := doc.Grid{Header: []string{"warning", "rows", "for example", "advice", "where"}, Right: []bool{false, true}}
 	for _, code := range codes {
 		k := byCode[code]
-		grid.Rows = append(grid.Rows, []string{code, fmt.Sprint(k.rows), k.evidence, k.advice, firstFew(k.tables, 3)})
+		where := strings.Join(k.tables[:min(3, len(k.tables))], "; ")
+		if more := len(k.tables) - 3; more > 0 {
+			where += fmt.Sprintf("; and %d more", more)
+		}
+		grid.Rows = append(grid.Rows, []string{code, fmt.Sprint(k.rows), k.evidence, k.advice, where})
 	}
 	if len(codes) == 0 {
 		return nil

@@ -23,15 +23,9 @@ type machinesView struct {
 	Plans      []string
 	Problem    string
 	Age        string
-	Cells      []forestView
+	Cells      doc.Document
 	Left       int
 	Unknown    int // runs that do not say which machine made them
-}
-
-type forestView struct {
-	Name, Plan, Verdict string
-	Hints, Marks        []string
-	Figures             []doc.Drawing
 }
 
 // machines shows what holds over the machines of the store.
@@ -66,26 +60,22 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 	if age == none {
 		return a.show("machines", v)
 	}
-	if err := v.fill(history.Select(known.all, filter)); err != nil {
-		return err
-	}
+	v.fill(history.Select(known.all, filter))
 	return a.show("machines", v)
 }
 
-func (v *machinesView) fill(all []*history.Across) error {
+func (v *machinesView) fill(all []*history.Across) {
 	if len(all) == 0 {
 		v.Problem = "No two machines compare such a cell with the same baseline by the newest text of this plan."
 	}
 	v.Left = max(0, len(all)-maxForests)
 	for _, one := range all[:len(all)-v.Left] {
-		figures, err := doc.Drawings(forest(one))
-		if err != nil {
-			return err
-		}
-		f := forestView{Name: one.Name(), Plan: one.Plan, Verdict: one.Verdict(), Figures: figures, Hints: one.Hints, Marks: one.Marked()}
-		v.Cells = append(v.Cells, f)
+		v.Cells.Add(doc.Heading, "%s", one.Name())
+		v.Cells.Add(doc.Paragraph, "Plan %s: %s.", one.Plan, one.Verdict())
+		v.Cells.AddChart(forest(one))
+		v.Cells.AddList("Machines that failed a check (!), and count all the same", one.Marked())
+		v.Cells.AddList("Hints, which chance can give too", one.Hints)
 	}
-	return nil
 }
 
 // forest draws a row for each machine, and below them what holds over them.
