@@ -21,7 +21,7 @@ const (
 var Kinds = map[string]Trait{
 	"acknowledged-unsynced": Grave,           // settings promise `power`, the trace shows commits without a sync before; do not rely on the promise
 	"autocorrelation":       0,               // launches resemble those before; repeat at another time
-	"begin-immediate":       Grave,           // the DSN sets `_txlock`, the plan no `begin`: assay begins with BEGIN IMMEDIATE; to compare, `begin: [deferred, immediate]`
+	"begin-immediate":       Grave,           // the DSN says how transactions begin, the plan does not: assay begins with BEGIN IMMEDIATE; to compare, `begin: [deferred, immediate]`
 	"beyond-disk":           Grave,           // a client commits over 1.5 times as often as the disk can sync; check whether syncs reach the disk
 	"busy":                  Grave,           // over one "busy" in a hundred operations; set `busy_timeout` (with 0 the row has no rank and no ratio)
 	"dropped":               Shown,           // other programs or the hypervisor took time of launches, which do not count; stop other programs, or use a quieter machine

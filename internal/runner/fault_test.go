@@ -272,6 +272,10 @@ func TestBeginWarning(t *testing.T) {
 		{of("file:x?_pragma=a&_txlock=deferred", 1), true},
 		{asked, false},
 		{inMix, true},
+		{of("file:x?transaction_mode=IMMEDIATE", 1), true},
+		{of("sqlite:///x?isolation_level=exclusive", 1), true},
+		{of("file:x?default_transaction_mode=deferred", 1), true},
+		{of("file:x?other_transaction=deferred", 1), false},
 		{of("file:x?_txlock=deferred", 0), false},
 		{of("file:x?_busy_timeout=5", 1), false},
 	} {

@@ -165,13 +165,14 @@ func (in *instance) storageWarning(op assay.Operation) []assay.Warning {
 		Advice:   "set XDG_CACHE_HOME to a folder on a local disk"}}
 }
 
-// txlock is how a DSN says how transactions begin.
-var txlock = regexp.MustCompile(`(?i)\b_txlock=\w+`)
+// beginKey is how a DSN says how transactions begin, by the keys of Go's drivers and of other
+// languages' libraries.
+var beginKey = regexp.MustCompile(`(?i)\b(_txlock|(default_)?transaction_mode|isolation_level)=\w+`)
 
 // BeginWarning says where a DSN asks for a way to begin transactions: that is not what is
 // measured.
 func BeginWarning(c assay.Case) []assay.Warning {
-	asked := txlock.FindString(c.Profile.Raw[c.Cell.Driver])
+	asked := beginKey.FindString(c.Profile.Raw[c.Cell.Driver])
 	if asked == "" || c.Cell.Begin != "" || !c.Operation.Transacts() {
 		return nil
 	}
