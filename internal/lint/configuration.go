@@ -67,12 +67,15 @@ func findConfigured(ctx context.Context, root tree, result *Result) ([]configure
 		if !isRails(name) && !strings.HasSuffix(name, ".py") {
 			return nil
 		}
-		if info, err := entry.Info(); err == nil && info.Size() > maxFile {
+		if info, err := entry.Info(); err == nil && info.Size() > maxFile && !isRails(name) {
 			return nil
 		}
 		data, err := root.read(name, maxFile)
 		if err != nil {
 			result.Broken = append(result.Broken, err.Error())
+			if isRails(name) {
+				result.Seen++
+			}
 			return nil
 		}
 		if isPython(name, data) {
@@ -94,8 +97,8 @@ func findConfigured(ctx context.Context, root tree, result *Result) ([]configure
 	return all, python, err
 }
 
-// walk visits the regular files of a folder but for other people's. Those that it cannot
-// reach are noted in the result.
+// walk visits the regular files of a folder but for other people's, and what has the name of
+// one that is read. Those that it cannot reach are noted in the result.
 func (t tree) walk(ctx context.Context, result *Result, visit func(name string, entry fs.DirEntry) error) error {
 	return fs.WalkDir(os.DirFS(string(t)), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -105,7 +108,7 @@ func (t tree) walk(ctx context.Context, result *Result, visit func(name string, 
 			result.Broken = append(result.Broken, err.Error())
 		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skipped, entry.Name())):
 			return fs.SkipDir
-		case entry.Type().IsRegular():
+		case entry.Type().IsRegular(), !entry.IsDir() && (isRails(name) || pinnedBy(path.Base(name)) != nil): // a link to one, or what is refused
 			return visit(name, entry)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,7 +147,7 @@ func TestLockFilesAreRegular(t *testing.T) {
 	rails := map[string]string{"config/database.yml": "test:\n  adapter: sqlite3\n  retries: 5\n"}
 	django := map[string]string{"settings.py": "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'OPTIONS': {'x': 1}}}\n"}
 	for lock, files := range map[string]map[string]string{"Gemfile.lock": rails, "requirements.txt": django, "requirements/base.txt": django, "poetry.lock": django,
-		"uv.lock": django, "pdm.lock": django, "Pipfile.lock": django} {
+		"uv.lock": django, "pdm.lock": django, "Pipfile.lock": django, "pyproject.toml": django} {
 		if lock != "Gemfile.lock" {
 			needPython(t)
 		}
@@ -178,5 +179,23 @@ func TestHasModule(t *testing.T) {
 	}
 	if HasModule(t.TempDir()) {
 		t.Error("got a module in an empty folder")
+	}
+}
+
+// So is a database.yml, which is read through a link.
+func TestConfigurationIsARegularFile(t *testing.T) {
+	text := "test:\n  adapter: sqlite3\n  retries: 5\n"
+	for kind, place := range map[string]func(path string) error{
+		"FIFO":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"sparse": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 10<<30)) },
+		"link":   func(path string) error { return os.Symlink("../shared.yml", path) },
+	} {
+		dir := folder(t, map[string]string{"Gemfile.lock": lockfile("7.0", "1.7"), "shared.yml": text, "config/x": ""})
+		must(t, place(filepath.Join(dir, "config", "database.yml")))
+		result, err := Configurations(t.Context(), dir, measured())
+		if linked := kind == "link"; err != nil || (len(result.Findings) == 1) != linked || (len(result.Broken) == 0) != linked || result.Checked() != linked {
+			t.Errorf("a %s: got %+v, %v, want it read: %v", kind, result, err, linked)
+		}
 	}
 }

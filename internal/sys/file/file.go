@@ -64,10 +64,17 @@ func Read(path string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes, which is the most that is read", path, limit)
+	if err := isWithin(path, int64(len(data)), limit); err != nil {
+		return nil, err
 	}
 	return data, nil
+}
+
+func isWithin(path string, size, limit int64) error {
+	if size > limit {
+		return fmt.Errorf("%s has more than %d bytes, which is the most that is read", path, limit)
+	}
+	return nil
 }
 
 // Open opens a regular file to read it. O_NONBLOCK keeps a FIFO from blocking that has

@@ -13,6 +13,9 @@ import (
 // MaxModule is the size above which a go.mod or go.work is not read.
 const MaxModule = 4 << 20
 
+// maxGo is the size above which another file that the go command reads whole is refused.
+const maxGo = 1 << 30
+
 // goFiles are names, and goExtensions ends of names, of the files that the go command
 // reads in a folder. It waits for a FIFO, and reads a device to its end.
 var (
@@ -21,7 +24,7 @@ var (
 )
 
 // CheckGo refuses a folder of Go source, and the local modules that it is built with,
-// where what the go command reads is not a regular file.
+// where what the go command reads is not a regular file, or is too large for one.
 func CheckGo(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -81,14 +84,21 @@ func checkGoEntry(root, name string, entry fs.DirEntry, err error) error {
 		return nil // the go command tells what it cannot read
 	case entry.IsDir() && name != root && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
 		return fs.SkipDir
-	case entry.IsDir() || entry.Type().IsRegular() || !slices.Contains(goFiles, base) && !slices.Contains(goExtensions, filepath.Ext(base)):
+	case entry.IsDir() || !slices.Contains(goFiles, base) && !slices.Contains(goExtensions, filepath.Ext(base)):
 		return nil
 	}
 	info, err := os.Stat(name)
 	if err != nil || info.IsDir() {
 		return nil // a link to nowhere, or to a folder
 	}
-	return isRegular(name, info)
+	if err := isRegular(name, info); err != nil {
+		return err
+	}
+	limit := int64(maxGo)
+	if slices.Contains([]string{"go.mod", "go.work"}, base) {
+		limit = MaxModule
+	}
+	return isWithin(name, info.Size(), limit)
 }
 
 // replaced are the folders by which a module replaces others.

@@ -70,3 +70,19 @@ func TestCheckGo(t *testing.T) {
 		}
 	}
 }
+
+// So is a folder with a file that the go command would take all memory for.
+func TestCheckGoSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		size    int64
+		refused bool
+	}{"go.mod": {MaxModule + 1, true}, "go.work": {10 << 30, true}, "x.go": {10 << 30, true}, "go.sum": {10 << 30, true}, "y.go": {1 << 20, false}, "x.txt": {10 << 30, false}} {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.test/app\n"), 0o600))
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		must(t, os.Truncate(filepath.Join(dir, name), c.size))
+		if err := CheckGo(dir); (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "which is the most that is read") {
+			t.Errorf("%s of %d bytes: got %v, want an error: %v", name, c.size, err, c.refused)
+		}
+	}
+}
