@@ -1,6 +1,8 @@
 package repo_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,11 +57,54 @@ func TestComposeFiles(t *testing.T) {
 	}
 }
 
+// The playbook of Ansible is read as such, and runs commands that there are.
+func TestPlaybook(t *testing.T) {
+	b := newBench(t)
+	text, err := os.ReadFile(filepath.Join("deploy", "ansible", "measure.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plays []struct {
+		Tasks []struct {
+			Command struct {
+				Cmd, Argv, Creates string
+			} `yaml:"ansible.builtin.command"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &plays); err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, task := range plays[0].Tasks {
+		c := task.Command
+		words := strings.Fields(strings.TrimPrefix(c.Cmd, "./"))
+		if c.Argv != "" { // an expression: the words in quotes
+			words = []string{"assay"}
+			for i, part := range strings.Split(c.Argv, "'") {
+				if i%2 == 1 && !strings.ContainsAny(part, "/-.") || part == "--store" {
+					words = append(words, part)
+				}
+			}
+		}
+		if len(words) > 0 {
+			known = append(known, strings.Join(words[:2], " "))
+			b.knows(t, words)
+		}
+	}
+	if want := []string{"assay run", "assay runs", "assay runs"}; !slices.Equal(known, want) {
+		t.Errorf("got the commands %q, want %q", known, want)
+	}
+}
+
 // knows demands that assay has a command, with its flags.
 func (b bench) knows(t *testing.T, words []string) {
 	t.Helper()
-	help := b.run(t, "bin/assay help "+words[1], command{})
-	if words[0] != "assay" || !strings.Contains(help, "assay "+words[1]) {
+	called := words[1:2]
+	if words[1] == "runs" {
+		called = words[1:3]
+	}
+	help := b.run(t, "bin/assay help "+strings.Join(called, " "), command{})
+	if words[0] != "assay" || !strings.Contains(help, "assay "+strings.Join(called, " ")) {
 		t.Errorf("%s: no command of assay", strings.Join(words, " "))
 	}
 	for _, flag := range slices.DeleteFunc(words, func(w string) bool { return !strings.HasPrefix(w, "--") }) {
