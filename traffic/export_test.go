@@ -1,10 +1,11 @@
 package traffic
 
-// Mark is what a statement begins or ends, for the tests.
-func Mark(query string) string {
-	mark, _ := control(query)
-	return mark
+// Clean is a text as a log has it, and what it begins or ends, for the tests.
+func Clean(query string) (text, mark string) {
+	text = clean(query)
+	mark, _ = control(text)
+	return text, mark
 }
 
-// Waiting is how many chunks wait to be written.
+// Waiting is how many buffers wait to be written.
 func (r *Recorder) Waiting() int { return len(r.chunks) }

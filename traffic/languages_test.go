@@ -90,9 +90,8 @@ func (l language) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// The writers of all languages give a statement the same name and the same text, or a
-// log would not find the queries of a file, and take the same ones for marks.
-func TestFingerprintsAgree(t *testing.T) {
+// The recorders of all languages write a statement alike, and take the same ones for marks.
+func TestTextsAgree(t *testing.T) {
 	queries := []string{"", ";", "SELECT 'a''b', 1.5e-3, x'00', X'1' -- c", `SELECT "a b", [1], ` + "`2`" + `, ?1, :x, @y, $z`, "'", "/*", "/* a", `"`, `""`, `"a""b"`, `"a"b`,
 		"0x1F+1", ".5", "1.", "1e+5", "1E-5x", "0xE+1", "0X1E+1", "1_000", "a1.b2", "SELECT\tä, 'ö', \"ü\" -- é\nFROM t", "\ufeffPRAGMA key = x; SELECT 1", "x\ufeffy",
 		"ATTACH 'a' AS b KEY c", "EXPLAIN QUERY PLAN attach x", "SELECT 1;;  ", "a ; b", "::int", "?", "? ?", "😀 '😀'", "max'a'", "[a'b]'c'", "`a", "--", "-- a\r\nb",
@@ -113,9 +112,9 @@ func TestFingerprintsAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range []language{
-		{name: "Python", script: "fingerprints.py", interpreter: "python3", install: "python3"},
-		{name: "Ruby", script: "fingerprints.rb", interpreter: "ruby", install: "ruby"},
-		{name: "Node.js", script: "fingerprints.js", interpreter: "node", install: "node"},
+		{name: "Python", script: "clean.py", interpreter: "python3", install: "python3"},
+		{name: "Ruby", script: "clean.rb", interpreter: "ruby", install: "ruby"},
+		{name: "Node.js", script: "clean.js", interpreter: "node", install: "node"},
 	} {
 		t.Run(l.name, func(t *testing.T) {
 			text, err := l.run(t, string(input))
@@ -127,8 +126,8 @@ func TestFingerprintsAgree(t *testing.T) {
 				t.Fatalf("got %d answers and error %v, want %d", len(got), err, len(queries))
 			}
 			for i, query := range queries {
-				id, text := traffic.Fingerprint(query)
-				if want := []string{id, text, traffic.Mark(query)}; !slices.Equal(got[i], want) {
+				text, mark := traffic.Clean(query)
+				if want := []string{text, mark}; !slices.Equal(got[i], want) {
 					t.Errorf("%.200q: got %.200q, want %.200q", query, got[i], want)
 				}
 			}
@@ -178,7 +177,7 @@ func orders() string {
 }
 
 // The same work recorded in each language gives the same draft as Go's: operations,
-// weights, transactions and skew. No value and nothing quoted is in the log.
+// weights, transactions and skew; and the same statements with the same values.
 func TestLanguagesDraftAlike(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "orders")
 	if err := os.WriteFile(work, []byte(orders()), 0o600); err != nil {
@@ -239,11 +238,6 @@ type summary struct {
 
 func drafted(t *testing.T, log []byte) summary {
 	t.Helper()
-	for _, secret := range []string{"Secret", "Hidden", "sale WHERE 77"} {
-		if strings.Contains(string(log), secret) {
-			t.Errorf("the log has %q", secret)
-		}
-	}
 	database := shop(t)
 	d, err := draft.Make(t.Context(), draft.Options{Database: database, Log: log, LogName: "log", Plan: database + ".yaml", Folder: t.TempDir(),
 		Timeout: time.Minute, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
@@ -266,18 +260,24 @@ func drafted(t *testing.T, log []byte) summary {
 		}
 		switch name, _ := l["s"].(string); {
 		case l["id"] != nil:
-			texts[l["id"].(string)] = strings.NewReplacer("@stock", "?", "@id", "?", "@name", "?").Replace(l["sql"].(string))
+			texts[l["id"].(string)] = parameters.ReplaceAllString(l["sql"].(string), "?")
 		case name != "":
-			kinds := ""
+			values := ""
 			args, _ := l["args"].([]any)
-			for _, a := range args {
-				kinds += fmt.Sprint(" ", a.(map[string]any)["t"], a.(map[string]any)["n"])
+			named, _ := l["named"].(map[string]any) // SQLAlchemy's and better-sqlite3's
+			for _, key := range []string{"id", "a0", "name", "a1", "stock", "a2"} {
+				if value, ok := named[key]; ok {
+					args = append(args, value)
+				}
+			}
+			for _, value := range args {
+				values += fmt.Sprint(" ", value)
 			}
 			if strings.Contains(texts[name], "PRAGMA") || strings.Contains(texts[name], "sqlite_") {
 				continue // a library's own, when it connects
 			}
 			inside := l["tx"] != 0.0
-			s.lines[fmt.Sprint(cmp.Or(texts[name], name), kinds, " inside ", inside, " rows ", l["rows"], " ", l["err"])]++
+			s.lines[fmt.Sprint(cmp.Or(texts[name], name), values, " inside ", inside, " rows ", l["rows"], " ", l["err"])]++
 		case l["dropped"] != nil && l["dropped"] != 0.0:
 			t.Errorf("%v lines were dropped, want none", l["dropped"])
 		}
@@ -289,6 +289,8 @@ func drafted(t *testing.T, log []byte) summary {
 func rowless(log []byte) []byte { return rowsOf.ReplaceAll(log, []byte("$1}")) }
 
 var preparations = regexp.MustCompile(`,"prep":"(never|each)"`)
+
+var parameters = regexp.MustCompile(`[@:](stock|id|name|a\d)\b`)
 
 var rowsOf = regexp.MustCompile(`,"rows":\d+(,"ns":\d+)}`)
 
@@ -418,9 +420,9 @@ func TestLanguagesInHostilePrograms(t *testing.T) {
 		language
 		failed, dropped int
 	}{
-		{language{"Python", "hostile.py", "python3", nil, "import sqlite3", "python3"}, 3, 2},
+		{language{"Python", "hostile.py", "python3", nil, "import sqlite3", "python3"}, 1, 4},
 		{language{"Rails", "hostile.rb", "ruby", nil, shops()[4].probe, shops()[4].install}, 0, 0},
-		{language{"better-sqlite3", "hostile.js", "node", nil, shops()[5].probe, shops()[5].install}, 5, 1},
+		{language{"better-sqlite3", "hostile.js", "node", nil, shops()[5].probe, shops()[5].install}, 2, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log")
@@ -431,7 +433,7 @@ func TestLanguagesInHostilePrograms(t *testing.T) {
 			lines := parsed(t, text)
 			reads, failed, conns := 0, 0, map[any]bool{}
 			for _, l := range lines {
-				if id, _ := traffic.Fingerprint("SELECT id FROM item WHERE id = ?"); l["s"] == id {
+				if l["s"] != nil && l["s"] == idOf(lines, "SELECT id FROM item WHERE id = ?") {
 					reads++
 					conns[l["conn"]] = true
 				}
@@ -457,11 +459,20 @@ func TestLanguagesInHostilePrograms(t *testing.T) {
 	}
 }
 
+// idOf is how a log names a text.
+func idOf(lines []line, text string) any {
+	i := slices.IndexFunc(lines, func(l line) bool { return l["sql"] == text })
+	if i < 0 {
+		return nil
+	}
+	return lines[i]["id"]
+}
+
 // checkMany holds that each of many executions has a line, in one transaction, and rows
 // only where somebody knows them.
 func checkMany(t *testing.T, lines []line) {
 	t.Helper()
-	id, _ := traffic.Fingerprint("UPDATE item SET stock = ? WHERE stock = -1 AND id = ?")
+	id := idOf(lines, "UPDATE item SET stock = ? WHERE stock = -1 AND id = ?")
 	executions, counted, txs := 0, 0, map[any]bool{}
 	for _, l := range lines {
 		if l["s"] == id {

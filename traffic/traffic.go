@@ -1,8 +1,7 @@
-// Package traffic records what a program asks of its database, for assay init
-// --log: which statements, how often, how many at once, how skewed their arguments
-// are. It writes no bound value, and nothing that stands in single quotes; of what
-// stands in double quotes see strip. SQL is read as SQLite reads it: record no other
-// database. docs/traffic.md is the format's contract.
+// Package traffic records what a program asks of its database, for assay init --log:
+// statements with their arguments, transactions, connections, times and rows. The file is
+// for its owner alone. SQL is read as SQLite reads it: record no other database.
+// docs/traffic.md is the format's contract.
 //
 // The package is this one file, and needs nothing but Go: copy it into your program.
 // Nothing is recorded unless the program asks for it:
@@ -18,16 +17,10 @@ package traffic
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"database/sql/driver"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
+	"encoding/base64"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"os"
@@ -39,82 +32,47 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 const (
-	version    = 1
-	buffered   = 512      // statements that are written at once
-	waiting    = 16       // full chunks that may wait for the disk before lines are dropped
-	arena      = 64 << 10 // bytes of arguments in a chunk
-	maxTexts   = 10_000   // different statements that are told apart
+	version    = 2
+	buffered   = 64 << 10 // bytes that are written at once
+	waiting    = 16       // full buffers that may wait for the disk before lines are dropped
+	maxTexts   = 10_000   // different statements that are known again
 	longText   = 4096     // bytes of a statement that is not kept to know it again
+	longValue  = 1 << 20  // bytes of a text or blob of which only the length is recorded
 	lastLine   = 33       // bytes, at most, of the line that says how many were dropped
-	longValue  = 1024     // bytes of a value of which only the tag is kept
-	buckets    = 16       // of the ranks of integers
-	tagBytes   = 8
 	flushEvery = time.Second
 )
 
 // Recorder writes one file. Its methods may be called from several goroutines.
-//
-// A statement only leaves what it was in a chunk. A goroutine makes tags and lines of
-// it, so that the program does not wait for them.
 type Recorder struct {
 	began   time.Time
 	conns   atomic.Int64
 	txs     atomic.Int64
-	dropped atomic.Int64
 	open    atomic.Int64 // queries whose rows are read
-	full    atomic.Bool  // a line did not fit, so that no later one is written either
-	chunks  chan *chunk
-	spare   chan *chunk
+	chunks  chan []byte
+	spare   chan []byte
 	done    chan error
 	stop    chan struct{}
 	stopped sync.Once
 
 	mu         sync.Mutex
 	closed     bool
-	chunk      *chunk
-	mac        hash.Hash             // of long values
+	full       bool  // a line did not fit, so that no later one is written either
+	left       int64 // bytes that the file may still get
+	dropped    int64
+	buffer     []byte
+	texts      int                   // so many have a name
 	statements map[string]*statement // by text
-	templates  map[string]*template  // by id
 }
 
-// chunk is what goes to the encoder at once. Values lie in it until they were encoded.
-type chunk struct {
-	records []record
-	args    []byte
-}
-
-// record is a statement that was done, or a begin, commit or the like.
-type record struct {
-	began, took    int64 // nanoseconds, from the recorder's beginning
-	conn, tx, rows int64
-	err            string
-	mark           string
-	prepared       string
-	template       *template // nil: it is a mark
-	from, to       int       // its arguments in the chunk
-}
-
-// statement is a text as the program writes it.
+// statement is a text of the program's.
 type statement struct {
-	mark, savepoint string    // of one that begins or ends a transaction
-	template        *template // nil: there are too many
-	names           []string  // of its parameters, in order
-}
-
-// template is a statement without its literals.
-type template struct {
-	id, text string
-	written  bool
-	ranges   []span // of integers, by argument
-}
-
-// span is what an argument's integers lay between so far.
-type span struct {
-	low, high int64
-	any       bool
+	text            string
+	mark, savepoint string // of one that begins or ends a transaction
+	id              string // empty: its text is not in the file
 }
 
 // Open creates the file, which must not exist, with a mode that lets nobody else
@@ -124,17 +82,29 @@ func Open(path string, max int64) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record traffic: %w", err)
 	}
-	var key [32]byte // that nobody keeps
-	if _, err := rand.Read(key[:]); err != nil {
-		return nil, errors.Join(fmt.Errorf("record traffic: %w", err), file.Close())
-	}
-	r := &Recorder{began: time.Now(), chunks: make(chan *chunk, waiting), spare: make(chan *chunk, waiting), done: make(chan error, 1), stop: make(chan struct{}),
-		chunk: &chunk{}, mac: hmac.New(sha256.New, key[:]), statements: map[string]*statement{}, templates: map[string]*template{}}
-	e := &encoder{r: r, file: file, max: max - lastLine, mac: hmac.New(sha256.New, key[:])}
-	e.line(fmt.Appendf(nil, `{"traffic":%d,"began":%q,"buckets":%d}`, version, r.began.UTC().Format(time.RFC3339), buckets))
-	go e.run()
+	r := &Recorder{began: time.Now(), chunks: make(chan []byte, waiting), spare: make(chan []byte, waiting), done: make(chan error, 1), stop: make(chan struct{}),
+		left: max - lastLine, statements: map[string]*statement{}}
+	r.fits(fmt.Appendf(nil, "{\"traffic\":%d,\"began\":%q}\n", version, r.began.UTC().Format(time.RFC3339)))
+	go r.write(file)
 	go r.flush()
 	return r, nil
+}
+
+// write writes full buffers, so that statements do not wait for the disk.
+func (r *Recorder) write(file *os.File) {
+	var failed error
+	for chunk := range r.chunks {
+		if failed == nil {
+			_, failed = file.Write(chunk)
+		}
+		if cap(chunk) <= 4*buffered {
+			select {
+			case r.spare <- chunk[:0]:
+			default:
+			}
+		}
+	}
+	r.done <- errors.Join(failed, file.Close())
 }
 
 // flush hands on every second what is there.
@@ -153,25 +123,22 @@ func (r *Recorder) flush() {
 	}
 }
 
-// hand passes the chunk on to be encoded. Where too many wait it is kept.
+// hand passes the buffer on to be written. Where too many wait it is kept.
 func (r *Recorder) hand() {
-	if r.closed || len(r.chunk.records) == 0 {
+	if r.closed || len(r.buffer) == 0 {
 		return
 	}
 	select {
-	case r.chunks <- r.chunk:
+	case r.chunks <- r.buffer:
 	default:
 		return
 	}
 	select {
-	case r.chunk = <-r.spare:
+	case r.buffer = <-r.spare:
 	default:
-		r.chunk = &chunk{}
+		r.buffer = make([]byte, 0, 2*buffered)
 	}
 }
-
-// filled says whether the chunk is to be handed on.
-func (c *chunk) filled() bool { return len(c.records) >= buffered || len(c.args) >= arena }
 
 // Close writes what is left, and how many lines were dropped. Statements after it
 // are not recorded.
@@ -181,7 +148,7 @@ func (r *Recorder) Close() error {
 		close(r.stop)
 		r.mu.Lock()
 		r.closed = true
-		last := r.chunk
+		last := fmt.Appendf(r.buffer, "{\"dropped\":%d}\n", r.dropped+r.open.Load())
 		r.mu.Unlock()
 		r.chunks <- last
 		close(r.chunks)
@@ -192,7 +159,7 @@ func (r *Recorder) Close() error {
 
 // event is a statement that is done.
 type event struct {
-	began    int64
+	began    int64 // nanoseconds, from the recorder's beginning
 	conn, tx int64
 	rows     int64
 	err      error
@@ -201,94 +168,158 @@ type event struct {
 
 func (r *Recorder) now() int64 { return int64(time.Since(r.began)) }
 
-// record leaves a statement, with its arguments as values or as describe has them, or
-// counts it as dropped.
-func (r *Recorder) record(e event, s *statement, args []driver.NamedValue, described []byte) {
+// record writes the line of a statement, and before the first one its text, or counts it
+// as dropped. Arguments are as describe has them.
+func (r *Recorder) record(e event, s *statement, args []byte) {
 	took := r.now() - e.began
-	failed := ""
-	if e.err != nil {
-		failed = class(e.err)
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.chunk.filled() {
+	if len(r.buffer) >= buffered {
 		r.hand()
 	}
-	if r.closed || r.full.Load() || s.mark == "" && s.template == nil || r.chunk.filled() {
-		r.dropped.Add(1)
+	if r.closed || r.full || args == nil || len(r.buffer) >= buffered || !r.known(s) {
+		r.dropped++
 		return
 	}
-	c := r.chunk
-	from := len(c.args)
-	if s.mark == "" {
-		c.args = append(r.describe(c.args, s, args), described...)
+	from := len(r.buffer)
+	line := append(r.buffer, `{"at":`...)
+	line = strconv.AppendInt(line, e.began, 10)
+	line = append(line, `,"conn":`...)
+	line = strconv.AppendInt(line, e.conn, 10)
+	line = append(line, `,"tx":`...)
+	line = strconv.AppendInt(line, e.tx, 10)
+	line = append(append(append(line, `,"s":"`...), s.id...), '"')
+	line = append(append(line, args...), `,"rows":`...)
+	line = strconv.AppendInt(line, e.rows, 10)
+	line = append(line, `,"ns":`...)
+	line = strconv.AppendInt(line, took, 10)
+	if e.prepared != "" && s.mark == "" {
+		line = append(append(append(line, `,"prep":"`...), e.prepared...), '"')
 	}
-	c.records = append(c.records, record{e.began, took, e.conn, e.tx, e.rows, failed, s.mark, e.prepared, s.template, from, len(c.args)})
-	if c.filled() {
+	if e.err != nil {
+		line = append(append(append(line, `,"err":"`...), class(e.err)...), '"')
+	}
+	line = append(line, "}\n"...)
+	r.buffer = line[:from]
+	if !r.fits(line[from:]) {
+		r.dropped++
+	}
+	if len(r.buffer) >= buffered {
 		r.hand()
 	}
 }
 
-// describe adds arguments, in the order of the statement's parameters: a letter for the
-// type and the value, or its length and tag where it is long.
-func (r *Recorder) describe(into []byte, s *statement, args []driver.NamedValue) []byte {
-	if len(args) > 0 && args[0].Name != "" {
-		args = ordered(args, s.names)
+// fits adds a line, and says whether it did.
+func (r *Recorder) fits(line []byte) bool {
+	if r.full = r.full || int64(len(line)) > r.left; r.full {
+		return false
 	}
-	for i := range args {
-		switch v := args[i].Value.(type) {
-		case nil:
-			into = append(into, 'n')
-		case int64:
-			into = binary.LittleEndian.AppendUint64(append(into, 'i'), uint64(v))
-		case float64:
-			into = binary.LittleEndian.AppendUint64(append(into, 'r'), math.Float64bits(v))
-		case bool:
-			into = append(into, 'b', map[bool]byte{true: 1}[v])
-		case string:
-			into = value(into, r, 't', v)
-		case []byte:
-			into = value(into, r, 'x', v)
-		case time.Time:
-			into = value(into, r, 'd', v.UTC().Format(time.RFC3339Nano))
-		default:
-			into = value(into, r, 'o', fmt.Sprintf("%T%v", v, v))
+	r.left -= int64(len(line))
+	r.buffer = append(r.buffer, line...)
+	return true
+}
+
+// known gives a statement a name, and says whether its text is in the file.
+func (r *Recorder) known(s *statement) bool {
+	if s.id != "" {
+		return true
+	}
+	id := strconv.Itoa(r.texts + 1)
+	if !r.fits(append(quote(append(append([]byte(`{"id":"`), id...), `","sql":`...), strings.ToValidUTF8(s.text, "\ufffd")), "}\n"...)) {
+		return false
+	}
+	r.texts++
+	s.id = id
+	return true
+}
+
+// none are no arguments; nil are some that cannot be recorded.
+var none = []byte{}
+
+// describe adds the arguments of a statement: a list of those without a name, and the
+// others by their names. It returns nil where one is of a type that SQLite does not have.
+func describe(into []byte, args []driver.NamedValue) []byte {
+	opened := byte(0)
+	for _, named := range []bool{false, true} {
+		for _, a := range args {
+			if a.Name != "" != named {
+				continue
+			}
+			switch {
+			case opened != 0:
+				into = append(into, ',')
+			case named:
+				into, opened = append(into, `,"named":{`...), '}'
+			default:
+				into, opened = append(into, `,"args":[`...), ']'
+			}
+			if named {
+				into = append(quote(into, a.Name), ':')
+			}
+			if into = value(into, a.Value); into == nil {
+				return nil
+			}
+		}
+		if opened != 0 {
+			into, opened = append(into, opened), 0
 		}
 	}
 	return into
 }
 
-// value adds a value that has a length; of a long one, under the capital letter, only
-// its tag.
-func value[T string | []byte](into []byte, r *Recorder, kind byte, v T) []byte {
-	if len(v) <= longValue {
-		into = binary.LittleEndian.AppendUint32(append(into, kind), uint32(len(v)))
-		return append(into, v...)
+// value adds a value as JSON: an integer as a number without a point and exponent, a real
+// with one. What JSON does not have is an object of one field.
+func value(into []byte, v driver.Value) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(into, "null"...)
+	case int64:
+		return strconv.AppendInt(into, v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Appendf(into, `{"real":%q}`, strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")))
+		}
+		return strconv.AppendFloat(into, v, 'e', -1, 64)
+	case bool:
+		return append(into, map[bool]byte{false: '0', true: '1'}[v])
+	case string:
+		switch {
+		case len(v) > longValue:
+			return fmt.Appendf(into, `{"text":%d}`, len(v))
+		case !utf8.ValidString(v):
+			return append(base64.StdEncoding.AppendEncode(append(into, `{"text":"`...), []byte(v)), `"}`...)
+		}
+		return quote(into, v)
+	case []byte:
+		if len(v) > longValue {
+			return fmt.Appendf(into, `{"blob":%d}`, len(v))
+		}
+		return append(base64.StdEncoding.AppendEncode(append(into, `{"blob":"`...), v), `"}`...)
+	case time.Time: // as the driver mattn writes it
+		return quote(into, v.UTC().Format("2006-01-02 15:04:05.999999999-07:00"))
 	}
-	into = binary.LittleEndian.AppendUint32(append(into, kind-'a'+'A'), uint32(min(len(v), math.MaxUint32)))
-	var part [512]byte
-	r.mac.Reset()
-	r.mac.Write([]byte{kind})
-	for rest := v; len(rest) > 0; {
-		n := copy(part[:], rest)
-		r.mac.Write(part[:n])
-		rest = rest[n:]
+	converted, err := driver.DefaultParameterConverter.ConvertValue(v)
+	if err != nil || reflect.TypeOf(converted) == reflect.TypeOf(v) {
+		return nil
 	}
-	return append(into, r.mac.Sum(nil)[:tagBytes]...)
+	return value(into, converted)
 }
 
-// ordered are named arguments in the order of the statement's parameters.
-func ordered(args []driver.NamedValue, names []string) []driver.NamedValue {
-	all := make([]driver.NamedValue, 0, len(args))
-	for _, name := range names {
-		if i := slices.IndexFunc(args, func(a driver.NamedValue) bool { return a.Name == name }); i >= 0 {
-			all = append(all, args[i])
+// quote adds a text as JSON.
+func quote(into []byte, text string) []byte {
+	into = append(into, '"')
+	from := 0
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
+			into = append(into, text[from:i]...)
+			into = fmt.Appendf(into, "\\u%04x", c)
+			from = i + 1
 		}
 	}
-	return all
+	return append(append(into, text[from:]...), '"')
 }
 
-// statement finds a text. It is nil for one that is not recorded any more.
+// statement finds a text.
 func (r *Recorder) statement(query string) *statement {
 	r.mu.Lock()
 	s := r.statements[query]
@@ -296,263 +327,57 @@ func (r *Recorder) statement(query string) *statement {
 	if s != nil {
 		return s
 	}
-	s = &statement{}
-	if s.mark, s.savepoint = control(query); s.mark != "" {
-		return r.keep(query, s)
+	s = &statement{text: clean(query)}
+	if s.mark, s.savepoint = control(s.text); s.mark != "" {
+		s.id = s.mark
 	}
-	text, alike, names := strip(query)
-	s.names = names
-	id := name(alike)
-	r.mu.Lock()
-	if s.template = r.templates[id]; s.template == nil && len(r.templates) < maxTexts {
-		s.template = &template{id: id, text: text}
-		r.templates[id] = s.template
+	if len(query) > longText {
+		return s
 	}
-	r.mu.Unlock()
-	return r.keep(query, s)
-}
-
-// keep knows a text again.
-func (r *Recorder) keep(query string, s *statement) *statement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.statements) < maxTexts && len(query) <= longText {
+	if other := r.statements[query]; other != nil {
+		return other
+	}
+	if len(r.statements) < maxTexts {
 		r.statements[strings.Clone(query)] = s
 	}
 	return s
 }
 
-// encoder writes chunks as lines. One goroutine uses it.
-type encoder struct {
-	r      *Recorder
-	file   *os.File
-	max    int64
-	spent  int64 // bytes, written or about to be
-	mac    hash.Hash
-	sum    []byte
-	next   []byte // a line
-	buffer []byte
-	failed error
-}
-
-// run writes all chunks, and how many lines were dropped.
-func (e *encoder) run() {
-	for c := range e.r.chunks {
-		for i := range c.records {
-			if !e.record(&c.records[i], c.args[c.records[i].from:c.records[i].to]) {
-				e.r.dropped.Add(1)
-			}
-		}
-		e.write()
-		c.records, c.args = c.records[:0], c.args[:0]
-		if cap(c.args) <= 2*arena {
-			select {
-			case e.r.spare <- c:
-			default:
-			}
-		}
-	}
-	e.buffer = fmt.Appendf(e.buffer, "{\"dropped\":%d}\n", e.r.dropped.Load()+e.r.open.Load())
-	e.write()
-	e.r.done <- errors.Join(e.failed, e.file.Close())
-}
-
-func (e *encoder) write() {
-	if e.failed == nil {
-		_, e.failed = e.file.Write(e.buffer)
-	}
-	e.buffer = e.buffer[:0]
-}
-
-// line adds a line, and says whether it did.
-func (e *encoder) line(text []byte) bool {
-	if e.r.full.Load() {
-		return false
-	}
-	if e.spent+int64(len(text))+1 > e.max {
-		e.r.full.Store(true)
-		return false
-	}
-	e.spent += int64(len(text)) + 1
-	e.buffer = append(append(e.buffer, text...), '\n')
-	return true
-}
-
-// record writes the line of a statement, and before the first one its text.
-func (e *encoder) record(rec *record, args []byte) bool {
-	what := rec.mark
-	if t := rec.template; what == "" {
-		if !t.written {
-			quoted, err := json.Marshal(t.text)
-			if err != nil || !e.line(fmt.Appendf(nil, `{"id":%q,"sql":%s}`, t.id, quoted)) {
-				return false
-			}
-			t.written = true
-		}
-		what = t.id
-	}
-	line := append(e.next[:0], `{"at":`...)
-	line = strconv.AppendInt(line, rec.began, 10)
-	line = append(line, `,"conn":`...)
-	line = strconv.AppendInt(line, rec.conn, 10)
-	line = append(line, `,"tx":`...)
-	line = strconv.AppendInt(line, rec.tx, 10)
-	line = append(append(append(line, `,"s":"`...), what...), '"')
-	if len(args) > 0 {
-		line = append(e.arguments(append(line, `,"args":[`...), rec.template, args), ']')
-	}
-	line = append(line, `,"rows":`...)
-	line = strconv.AppendInt(line, rec.rows, 10)
-	line = append(line, `,"ns":`...)
-	line = strconv.AppendInt(line, rec.took, 10)
-	if rec.prepared != "" && rec.mark == "" {
-		line = append(append(append(line, `,"prep":"`...), rec.prepared...), '"')
-	}
-	if rec.err != "" {
-		line = append(append(append(line, `,"err":"`...), rec.err...), '"')
-	}
-	e.next = append(line, '}')
-	return e.line(e.next)
-}
-
-// arguments adds what describe left of them: type, length, tag, and of integers the rank
-// among those seen.
-func (e *encoder) arguments(line []byte, t *template, args []byte) []byte {
-	for i := 0; len(args) > 0; i++ {
-		if i > 0 {
-			line = append(line, ',')
-		}
-		kind, size, start := args[0], 8, 1
-		switch {
-		case kind == 'n':
-			line, args = append(line, `{"t":"null"}`...), args[1:]
-			continue
-		case kind == 'b':
-			size = 1
-		case kind != 'i' && kind != 'r':
-			size, start = int(binary.LittleEndian.Uint32(args[1:])), 5
-		}
-		if kind < 'a' { // a long one, with its tag
-			kind += 'a' - 'A'
-			e.sum, args = append(e.sum[:0], args[start:start+tagBytes]...), args[start+tagBytes:]
-			line = e.argument(line, kind, size)
-			line = append(line, '}')
-			continue
-		}
-		data := args[start : start+size]
-		e.mac.Reset()
-		args[start-1] = kind // what a tag begins with, so that 'a' and x'61' differ
-		e.mac.Write(args[start-1 : start+size])
-		e.sum = e.mac.Sum(e.sum[:0])
-		args = args[start+size:]
-		line = e.argument(line, kind, size)
-		if kind == 'i' {
-			if rank := t.rank(i, int64(binary.LittleEndian.Uint64(data))); rank >= 0 {
-				line = strconv.AppendInt(append(line, `,"rank":`...), int64(rank), 10)
-			}
-		}
-		line = append(line, '}')
-	}
-	return line
-}
-
-// kinds are the types by the letters of describe.
-var kinds = [256]string{'i': "int", 'r': "real", 'b': "bool", 't': "text", 'x': "blob", 'd': "time", 'o': "other"}
-
-// argument adds an argument but for its end.
-func (e *encoder) argument(line []byte, kind byte, size int) []byte {
-	switch kind {
-	case 'd':
-		size = 8
-	case 'o':
-		size = 0
-	}
-	line = append(append(append(line, `{"t":"`...), kinds[kind]...), `","n":`...)
-	line = strconv.AppendInt(line, int64(size), 10)
-	line = hex.AppendEncode(append(line, `,"tag":"`...), e.sum[:tagBytes])
-	return append(line, '"')
-}
-
-// rank is the part of the range that the argument's integers had so far in which
-// this one lies; -1 before there is a range.
-func (t *template) rank(argument int, v int64) int {
-	for len(t.ranges) <= argument {
-		t.ranges = append(t.ranges, span{})
-	}
-	s := &t.ranges[argument]
-	if !s.any {
-		*s = span{v, v, true}
-	}
-	s.low, s.high = min(s.low, v), max(s.high, v)
-	if s.high-s.low < buckets {
-		return -1
-	}
-	return min(buckets-1, int(float64(buckets)*(float64(v)-float64(s.low))/(float64(s.high)-float64(s.low)+1)))
-}
-
-// Fingerprint names a statement by its text without literals, however it writes its
-// parameters, and returns the text.
-func Fingerprint(query string) (id, text string) {
-	text, alike, _ := strip(query)
-	return name(alike), text
-}
-
-// name is the id of a statement whose parameters are all written alike.
-func name(alike string) string {
-	sum := sha256.Sum256([]byte(alike))
-	return hex.EncodeToString(sum[:tagBytes])
-}
-
-// strip takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on
-// in the place of literals: numbers, texts and blobs. What stands in double quotes is
-// taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
-// it keeps that word. It returns the same with ? for every parameter as well, and the
-// parameters' names.
-func strip(query string) (text, named string, names []string) {
-	var b, alike strings.Builder
-	space, first, secret, literals := false, true, false, 0
+// clean takes comments out of SQL, with one space for each run of them and of spaces, and
+// what stands behind PRAGMA and ATTACH, which may have a key.
+func clean(query string) string {
+	var b strings.Builder
+	space, first, secret := false, true, false
 	for i := 0; i < len(query); {
-		size, kind := token(query[i:])
+		size, separates := token(query[i:])
 		text := query[i : i+size]
-		parameter := size > 0 && strings.IndexByte("?:@$", text[0]) >= 0
 		i += size
 		if text == ";" {
 			first, secret = true, false
 		}
-		if kind == ' ' || secret {
+		if separates || secret {
 			space = !secret
 			continue
 		}
-		if kind == 'l' {
-			literals++
-			text = ":literal" + strconv.Itoa(literals)
-		}
 		if space && b.Len() > 0 {
 			b.WriteByte(' ')
-			alike.WriteByte(' ')
 		}
 		space = false
 		secret = first && isWord(text, "PRAGMA", "ATTACH")
 		first = first && isWord(text, ";", "EXPLAIN", "QUERY", "PLAN")
 		b.WriteString(text)
-		if parameter {
-			if text == "?" || !slices.Contains(names, text[1:]) {
-				names = append(names, text[1:])
-			}
-			text = "?"
-		}
-		alike.WriteString(text)
 	}
-	return strings.TrimRight(b.String(), "; "), strings.TrimRight(alike.String(), "; "), names
+	return strings.Trim(b.String(), "; ")
 }
 
 func isWord(text string, words ...string) bool {
 	return slices.ContainsFunc(words, func(each string) bool { return strings.EqualFold(text, each) })
 }
 
-// token measures the first token of SQL: a space or comment (' '), a literal ('l'),
-// or anything else ('x').
-func token(s string) (size int, kind byte) {
+// token measures the first token of SQL, and says whether it is a space or a comment.
+func token(s string) (size int, separates bool) {
 	until := func(end string, from int) int {
 		if at := strings.Index(s[from:], end); at >= 0 {
 			return from + at + len(end)
@@ -561,43 +386,19 @@ func token(s string) (size int, kind byte) {
 	}
 	switch c := s[0]; {
 	case strings.IndexByte(" \t\r\n\f", c) >= 0:
-		return 1, ' '
+		return 1, true
 	case strings.HasPrefix(s, "\ufeff"):
-		return len("\ufeff"), ' '
+		return len("\ufeff"), true
 	case strings.HasPrefix(s, "--"):
-		return until("\n", 2), ' '
+		return until("\n", 2), true
 	case strings.HasPrefix(s, "/*"):
-		return until("*/", 2), ' '
-	case c == '\'', len(s) > 1 && (c == 'x' || c == 'X') && s[1] == '\'':
-		return quoted(s, strings.IndexByte(s, '\'')), 'l'
-	case c == '"', c == '`':
-		n := quoted(s, 0)
-		if c == '"' && (n < 3 || s[n-1] != '"' || word(s[1:]) != n-2) {
-			return n, 'l'
-		}
-		return n, 'x'
+		return until("*/", 2), true
+	case c == '\'', c == '"', c == '`':
+		return until(s[:1], 1), false
 	case c == '[':
-		return until("]", 1), 'x'
-	case strings.IndexByte("?:@$", c) >= 0:
-		return 1 + word(s[1:]), 'x'
-	case c >= '0' && c <= '9', c == '.' && len(s) > 1 && s[1] >= '0' && s[1] <= '9':
-		return number(s), 'l'
+		return until("]", 1), false
 	}
-	return max(1, word(s)), 'x'
-}
-
-// quoted measures a text whose quote stands at a place; a doubled quote is a quote.
-func quoted(s string, at int) int {
-	for i := at + 1; i < len(s); i++ {
-		if s[i] != s[at] {
-			continue
-		}
-		if i+1 == len(s) || s[i+1] != s[at] {
-			return i + 1
-		}
-		i++
-	}
-	return len(s)
+	return max(1, word(s)), false
 }
 
 // word measures a name or keyword.
@@ -610,17 +411,31 @@ func word(s string) int {
 	return len(s)
 }
 
-// number measures a number, with its exponent.
-func number(s string) int {
-	for i := range len(s) {
-		c := s[i]
-		sign := (c == '+' || c == '-') && i > 0 && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x")
-		if !sign && c != '.' && c != '_' && word(s[i:i+1]) == 0 {
-			return i
-		}
+// control names a statement that begins or ends a transaction or a savepoint, with the
+// savepoint's name. Several in one text have no name.
+func control(text string) (mark, savepoint string) {
+	if strings.Contains(text, ";") {
+		return "", ""
 	}
-	return len(s)
+	words := strings.Split(text, " ")
+	last := words[len(words)-1]
+	switch {
+	case isWord(words[0], "begin"):
+		return "begin", ""
+	case isWord(words[0], "commit", "end"):
+		return "commit", ""
+	case isWord(words[0], "savepoint", "release"):
+		return strings.ToLower(words[0]), strings.ToLower(last)
+	case !isWord(words[0], "rollback"):
+		return "", ""
+	case slices.ContainsFunc(words[:min(3, len(words))], func(each string) bool { return isWord(each, "to") }):
+		return "rollback to", strings.ToLower(last)
+	}
+	return "rollback", ""
 }
+
+// marked is a statement that the driver does, and no text.
+func marked(mark string) *statement { return &statement{id: mark, mark: mark} }
 
 // class says of what kind an error is, and nothing of its text.
 func class(err error) string {
@@ -817,7 +632,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		c.tx = c.r.txs.Add(1)
 	}
 	e.tx, e.err = c.tx, err
-	c.r.record(e, &statement{mark: "begin"}, nil, nil)
+	c.r.record(e, marked("begin"), none)
 	if err != nil {
 		return nil, err
 	}
@@ -847,8 +662,13 @@ func (c *Conn) executed(e event, s *statement, args []driver.NamedValue, result 
 			e.rows = rows
 		}
 	}
-	c.r.record(e, s, args, nil)
+	c.record(e, s, args)
 	return result, err
+}
+
+func (c *Conn) record(e event, s *statement, args []driver.NamedValue) {
+	var space [64]byte // of most arguments
+	c.r.record(e, s, describe(space[:0], args))
 }
 
 // transition records what a statement does to a transaction. A savepoint outside of one
@@ -866,52 +686,10 @@ func (c *Conn) transition(e event, s *statement) {
 		c.tx = c.r.txs.Add(1)
 		e.tx = c.tx
 	}
-	c.r.record(e, &statement{mark: mark}, nil, nil)
+	c.r.record(e, marked(mark), none)
 	if mark == "rollback" || mark == "commit" && e.err == nil { // a rollback fails where there is nothing to roll back
 		c.tx, c.outer = 0, ""
 	}
-}
-
-// controlWords is how many words the longest of them has: ROLLBACK TRANSACTION TO
-// SAVEPOINT and a name.
-const controlWords = 5
-
-// control names a statement that begins or ends a transaction or a savepoint, with the
-// savepoint's name. Several in one text have no name.
-func control(query string) (mark, savepoint string) {
-	var words []string
-	over := false
-	for i := 0; i < len(query); {
-		size, kind := token(query[i:])
-		text := query[i : i+size]
-		i += size
-		switch {
-		case kind == ' ':
-		case text == ";":
-			over = len(words) > 0
-		case over, len(words) == controlWords:
-			return "", ""
-		case len(words) == 0 && !isWord(text, "begin", "commit", "end", "rollback", "savepoint", "release"):
-			return "", ""
-		default:
-			words = append(words, strings.ToLower(text))
-		}
-	}
-	if len(words) == 0 {
-		return "", ""
-	}
-	last := words[len(words)-1]
-	switch {
-	case words[0] == "begin":
-		return "begin", ""
-	case words[0] == "commit", words[0] == "end":
-		return "commit", ""
-	case words[0] != "rollback":
-		return words[0], last
-	case slices.Contains(words, "to"):
-		return "rollback to", last
-	}
-	return "rollback", ""
 }
 
 // queried describes a query at once, because the caller may use its arguments for
@@ -928,13 +706,11 @@ func (c *Conn) queried(e event, s *statement, args []driver.NamedValue, found dr
 		return found, err
 	}
 	if err != nil {
-		c.r.record(e, s, args, nil)
+		c.record(e, s, args)
 		return nil, err
 	}
 	opened := &rows{Rows: found, r: c.r, e: e, s: s}
-	c.r.mu.Lock()
-	opened.args = c.r.describe(opened.space[:0], s, args)
-	c.r.mu.Unlock()
+	opened.args = describe(opened.space[:0], args)
 	c.r.open.Add(1)
 	return opened, nil
 }
@@ -952,7 +728,7 @@ func (t *tx) end(mark string, do func() error) error {
 	e := t.c.begin()
 	e.err = do()
 	t.c.tx, t.c.outer = 0, ""
-	t.c.r.record(e, &statement{mark: mark}, nil, nil)
+	t.c.r.record(e, marked(mark), none)
 	return e.err
 }
 
@@ -1057,7 +833,7 @@ func (r *rows) Close() error {
 	if !r.closed {
 		r.closed = true
 		r.r.open.Add(-1)
-		r.r.record(r.e, r.s, nil, r.args)
+		r.r.record(r.e, r.s, r.args)
 	}
 	return err
 }

@@ -1,9 +1,8 @@
 "use strict";
 
 // Records what a program asks of SQLite through better-sqlite3, for assay init --log:
-// which statements, how often, how skewed their arguments are. It writes no bound
-// value, and nothing that stands in single quotes; of what stands in double quotes see
-// strip. docs/traffic.md is the format's contract.
+// statements with their arguments, transactions, connections, times and rows. The file
+// is for its owner alone. docs/traffic.md is the format's contract.
 //
 // The module is this one file, and needs nothing but Node.js: copy it into your
 // program. Nothing is recorded unless the program asks for it:
@@ -14,15 +13,13 @@
 //
 // The log is complete once recorder.close() was called, or the process has ended.
 
-const crypto = require("node:crypto");
 const fs = require("node:fs");
 
-const version = 1;
+const version = 2;
 const buffered = 64 << 10; // bytes that are written at once
-const maxTexts = 10_000; // different statements that are told apart
+const maxTexts = 10_000; // different statements that are known again
 const longText = 4096; // characters of a statement that is not kept to know it again
-const buckets = 16; // of the ranks of integers
-const tagBytes = 8;
+const longValue = 1 << 20; // bytes of a text or blob of which only the length is recorded
 const flushEvery = 1000; // milliseconds
 const lastLine = 33; // bytes, at most, of the line that says how many were dropped
 
@@ -33,7 +30,6 @@ const now = process.hrtime.bigint;
 class Recorder {
 	#file;
 	#max;
-	#key = crypto.randomBytes(32); // that nobody keeps
 	#began = now();
 	#connections = 0;
 	#transactions = 0;
@@ -44,8 +40,8 @@ class Recorder {
 	#spent = 0;
 	#dropped = 0;
 	#open = 0; // queries whose rows are read
-	#known = new Map(); // template and parameters, by text
-	#templates = new Map(); // by id: those whose text is in the file
+	#known = new Map(); // mark, and id once its text is in the file, by text
+	#texts = 0;
 	#failed = null;
 	#timer;
 	#atExit = () => {
@@ -61,7 +57,7 @@ class Recorder {
 		this.#file = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
 		this.#max = max - lastLine;
 		const began = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-		this.#line(`{"traffic":${version},"began":"${began}","buckets":${buckets}}\n`);
+		this.#line(`{"traffic":${version},"began":"${began}"}\n`);
 		this.#timer = setInterval(() => this.#write(), flushEvery);
 		this.#timer.unref();
 		process.on("exit", this.#atExit);
@@ -114,58 +110,42 @@ class Recorder {
 	}
 
 	// describe returns the id of a statement, empty where its text is not in the file,
-	// and its arguments. A value that cannot be described costs the line, and never the
+	// and its arguments. A value that cannot be recorded costs the line, and never the
 	// program's statement.
 	describe(query, given) {
 		try {
 			if (this.#closed || this.#filled) return { what: "" };
-			const known = this.#template(query);
-			if (known === null) return { what: "" };
-			const args = ordered(given, known.parameters).map((value, i) => this.#argument(known.template, i, value));
-			return { what: known.template.id, args: args.length > 0 ? `,"args":[${args.join(",")}]` : "" };
+			return { what: this.#id(query), args: describe(given) };
 		} catch {
 			return { what: "" };
 		}
 	}
 
-	// argument is an argument: its type, its length, its tag, and of an integer its
-	// rank among those seen. A number without a fraction is an integer.
-	#argument(template, place, value) {
-		if (value === null || value === undefined) return '{"t":"null"}';
-		let [type, length, data, rank] = ["other", 0, "o", ""];
-		if (typeof value === "bigint" || Number.isSafeInteger(value)) {
-			[type, length, data, rank] = ["int", 8, `i${value}`, template.rank(place, Number(value))];
-		} else if (typeof value === "number") {
-			[type, length, data] = ["real", 8, `r${value}`];
-		} else if (typeof value === "boolean") {
-			[type, length, data] = ["bool", 1, `b${value}`];
-		} else if (typeof value === "string") {
-			[type, length, data] = ["text", Buffer.byteLength(value), `t${value}`];
-		} else if (ArrayBuffer.isView(value)) {
-			[type, length, data] = ["blob", value.byteLength, value];
-		}
-		const mac = crypto.createHmac("sha256", this.#key);
-		if (type === "blob") mac.update("x");
-		const tag = mac.update(data).digest("hex").slice(0, 2 * tagBytes);
-		return `{"t":"${type}","n":${length},"tag":"${tag}"${rank}}`;
+	// mark is what a statement begins or ends.
+	mark(query) {
+		return typeof query === "string" ? this.#find(query).mark : "";
 	}
 
-	// template finds a statement without its literals, with its parameters, and writes
-	// its text the first time; null where there are too many, and where the text cannot
-	// be written.
-	#template(query) {
-		const found = this.#known.get(query);
-		if (found !== undefined) return found;
-		const { id, text, parameters } = fingerprint(query);
-		let template = this.#templates.get(id);
-		if (template === undefined) {
-			if (this.#templates.size >= maxTexts || !this.#line(`{"id":"${id}","sql":${quoted(text)}}\n`)) return null;
-			template = new Template(id);
-			this.#templates.set(id, template);
+	// id writes the text of a statement the first time.
+	#id(query) {
+		const found = this.#find(query);
+		if (found.id === "") {
+			const id = String(this.#texts + 1);
+			if (!this.#line(`{"id":"${id}","sql":${quoted(found.text)}}\n`)) return "";
+			this.#texts++;
+			found.id = id;
 		}
-		const known = { template, parameters };
-		if (this.#known.size < maxTexts && query.length <= longText) this.#known.set(query, known);
-		return known;
+		return found.id;
+	}
+
+	#find(query) {
+		let found = this.#known.get(query);
+		if (found === undefined) {
+			const text = clean(query);
+			found = { text, mark: control(text), id: "" };
+			if (this.#known.size < maxTexts && query.length <= longText) this.#known.set(query, found);
+		}
+		return found;
 	}
 
 	// record records what is asked through a database of better-sqlite3, and returns
@@ -191,25 +171,6 @@ class Recorder {
 	// reading counts the queries whose rows are read.
 	reading(change) {
 		this.#open += change;
-	}
-}
-
-// Template is a statement without its literals.
-class Template {
-	#ranges = []; // of integers, by argument
-
-	constructor(id) {
-		this.id = id;
-	}
-
-	// rank is the part of the range that the argument's integers had so far in which
-	// this one lies; nothing before there is a range.
-	rank(place, value) {
-		const range = (this.#ranges[place] ??= { low: value, high: value });
-		range.low = Math.min(range.low, value);
-		range.high = Math.max(range.high, value);
-		if (range.high - range.low < buckets) return "";
-		return `,"rank":${Math.min(buckets - 1, Math.floor((buckets * (value - range.low)) / (range.high - range.low + 1)))}`;
 	}
 }
 
@@ -278,7 +239,7 @@ class Connection {
 
 	// run records one execution.
 	run(query, given, work, rows) {
-		const mark = control(query);
+		const mark = this.#recorder.mark(query);
 		const described = mark === "" ? this.#recorder.describe(query, given) : null;
 		const began = now();
 		const inside = this.#transaction !== 0;
@@ -376,93 +337,79 @@ class Connection {
 	}
 }
 
-// ordered are the values of a call in the order in which the statement names its
-// parameters: better-sqlite3 takes values, arrays of them, and an object of names.
-function ordered(given, parameters) {
-	const [values, names] = [[], {}];
+// describe writes the arguments of a call: better-sqlite3 takes values, arrays of them,
+// and an object of names.
+function describe(given) {
+	const [values, named] = [[], []];
 	for (const each of given) {
-		if (Array.isArray(each)) values.push(...each);
-		else if (typeof each === "object" && each !== null && !ArrayBuffer.isView(each)) Object.assign(names, each);
-		else values.push(each);
+		if (Array.isArray(each)) values.push(...each.map(valueOf));
+		else if (typeof each !== "object" || each === null || ArrayBuffer.isView(each)) values.push(valueOf(each));
+		else for (const [name, value] of Object.entries(each)) named.push(`${quoted(name)}:${valueOf(value)}`);
 	}
-	if (values.length === given.length && Object.keys(names).length === 0) return values;
-	let next = 0;
-	const all = parameters.map((name) => (Object.hasOwn(names, name) ? names[name] : values[next++]));
-	return [...all, ...values.slice(next)];
+	return (values.length > 0 ? `,"args":[${values}]` : "") + (named.length > 0 ? `,"named":{${named}}` : "");
 }
 
-const word = "[A-Za-z0-9_\\u{80}-\\u{10ffff}]";
-const token = new RegExp(
-	[
-		"(?<space>[ \\t\\r\\n\\f\\ufeff]|--[^\\n]*\\n?|/\\*.*?(?:\\*/|$))",
-		"(?<literal>[xX]?'[^']*(?:''[^']*)*'?|0x(?:WORD|\\.)*|(?:[0-9]|\\.[0-9])(?:(?<=[eE])[+\\-]|WORD|\\.)*)",
-		'(?<name>"WORD+"(?!"))',
-		'(?<text>"[^"]*(?:""[^"]*)*"?)',
-		"(?<quoted>`[^`]*(?:``[^`]*)*`?|\\[[^\\]]*\\]?)",
-		"(?<parameter>[?:@$]WORD*)",
-		"(?<word>WORD+)",
-		"(?<other>.)",
-	]
-		.join("|")
-		.replaceAll("WORD", word),
-	"gsu",
-);
-
-// fingerprint names a statement by its text without literals, however it writes its
-// parameters, and returns the text and the parameters.
-function fingerprint(query) {
-	const { text, alike, parameters } = strip(query);
-	return { id: crypto.createHash("sha256").update(alike).digest("hex").slice(0, 2 * tagBytes), text, parameters };
+// valueOf is a value as JSON: an integer as a number without a point and exponent, a real
+// with one. What JSON does not have is an object of one field. A number without a fraction
+// is taken for an integer, though better-sqlite3 binds it as a real.
+function valueOf(value) {
+	switch (typeof value) {
+		case "number":
+			if (!Number.isFinite(value)) return `{"real":"${String(value).toLowerCase().replace("inity", "")}"}`;
+			if (Object.is(value, -0)) return "-0.0";
+			return Number.isSafeInteger(value) ? String(value) : value.toExponential();
+		case "bigint":
+			if (BigInt.asIntN(64, value) === value) return String(value);
+			break;
+		case "string": {
+			const length = value.length > longValue / 4 ? Buffer.byteLength(value) : 0;
+			if (length > longValue) return `{"text":${length}}`;
+			return /\p{Surrogate}/u.test(value) ? `{"text":"${Buffer.concat([...value].map(bytesOf)).toString("base64")}"}` : quoted(value);
+		}
+		case "undefined":
+			return "null";
+		case "object":
+			if (value === null) return "null";
+			if (value.byteLength > longValue) return `{"blob":${value.byteLength}}`;
+			if (ArrayBuffer.isView(value)) return `{"blob":"${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64")}"}`;
+	}
+	throw new TypeError("SQLite has no such value");
 }
 
-// strip takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on in
-// the place of literals: numbers, texts and blobs. What stands in double quotes is taken
-// for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key, it keeps
-// that word. It returns the same with ? for every parameter as well.
-function strip(query) {
-	const [kept, alike, parameters] = [[], [], []];
-	let [space, first, secret, literals] = [false, true, false, 0];
-	for (const found of query.matchAll(token)) {
-		const { groups } = found;
-		let text = found[0];
+// bytesOf is UTF-8 as SQLite gets it: also of half of a pair of surrogates, which has none.
+function bytesOf(character) {
+	const code = character.codePointAt(0);
+	return code >= 0xd800 && code < 0xe000 ? Buffer.from([0xed, 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)]) : Buffer.from(character);
+}
+
+const token = /(?<space>[ \t\r\n\f\ufeff]|--[^\n]*\n?|\/\*.*?(?:\*\/|$))|'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*\]?|[A-Za-z0-9_\u{80}-\u{10ffff}]+|./gsu;
+
+// clean takes comments out of SQL, with one space for each run of them and of spaces, and
+// what stands behind PRAGMA and ATTACH, which may have a key.
+function clean(query) {
+	let [kept, space, first, secret] = ["", false, true, false];
+	for (const { 0: text, groups } of query.matchAll(token)) {
 		if (text === ";") [first, secret] = [true, false];
 		if (groups.space !== undefined || secret) {
 			space = !secret;
 			continue;
 		}
-		if (groups.literal !== undefined || groups.text !== undefined) text = `:literal${++literals}`;
-		else if (groups.parameter !== undefined && (text === "?" || !parameters.includes(text.slice(1)))) parameters.push(text.slice(1));
-		if (space && kept.length > 0) {
-			kept.push(" ");
-			alike.push(" ");
-		}
+		if (space && kept !== "") kept += " ";
 		space = false;
 		secret = first && ["PRAGMA", "ATTACH"].includes(text.toUpperCase());
 		first = first && [";", "EXPLAIN", "QUERY", "PLAN"].includes(text.toUpperCase());
-		kept.push(text);
-		alike.push(groups.parameter === undefined ? text : "?");
+		kept += text;
 	}
-	const end = /[; ]+$/;
-	return { text: kept.join("").replace(end, ""), alike: alike.join("").replace(end, ""), parameters };
+	return kept.replace(/^[; ]+|[; ]+$/g, "");
 }
 
 const marks = new Map([["end", "commit"], ...["begin", "commit", "savepoint", "release", "rollback"].map((each) => [each, each])]);
-const controlWords = 5; // of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
 
 // control names a statement that begins or ends a transaction or a savepoint. Several
 // in one text have no name.
-function control(query) {
-	if (typeof query !== "string") return "";
-	const words = [];
-	let over = false;
-	for (const { 0: found, groups } of query.matchAll(token)) {
-		const text = found.toLowerCase();
-		if (text === ";") over = words.length > 0;
-		else if (groups.space === undefined) {
-			if (over || words.length === controlWords || (words.length === 0 && !marks.has(text))) return "";
-			words.push(text);
-		}
-	}
+function control(text) {
+	const words = text.toLowerCase().split(" ");
+	if (text.includes(";")) return "";
 	if (words[0] === "rollback" && words.slice(1, 3).includes("to")) return "rollback to";
 	return marks.get(words[0]) ?? "";
 }
@@ -479,4 +426,4 @@ function quoted(text) {
 	return JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-module.exports = { Recorder, fingerprint, control };
+module.exports = { Recorder, clean, control };

@@ -1,6 +1,5 @@
-"""Records what a program asks of SQLite, for assay init --log: which statements, how
-often, how many at once, how skewed their arguments are. It writes no bound value, and
-nothing that stands in single quotes; of what stands in double quotes see strip.
+"""Records what a program asks of SQLite, for assay init --log: statements with their
+arguments, transactions, connections, times and rows. The file is for its owner alone.
 docs/traffic.md is the format's contract.
 
 The module is this one file, and needs nothing but Python 3.8: copy it into your
@@ -17,30 +16,26 @@ The log is complete once recorder.close() was called, or the program has ended.
 """
 
 import atexit
+import base64
 import datetime
 import functools
-import hashlib
 import itertools
 import json
+import math
 import os
 import queue
 import re
-import secrets
 import sqlite3
-import struct
 import threading
 import time
 import warnings
 
-VERSION = 1
+VERSION = 2
 BUFFERED = 64 << 10  # bytes that are written at once
 WAITING = 16  # full buffers that may wait for the disk before lines are dropped
-MAX_TEXTS = 10_000  # different statements that are told apart
+MAX_TEXTS = 10_000  # different statements that are known again
 LONG_TEXT = 4096  # characters of a statement that is not kept to know it again
-BUCKETS = 16  # of the ranks of integers
-TAG_BYTES = 8
-MAX_TAGS = 20_000  # of values that are kept to know them again
-LONG_VALUE = 64  # characters of a text that is not kept
+LONG_VALUE = 1 << 20  # bytes of a text or blob of which only the length is recorded
 BATCH = 1000  # executions of executemany that are described before they are written
 FLUSH_EVERY = 1.0  # seconds
 LAST_LINE = 33  # bytes, at most, of the line that says how many were dropped
@@ -59,11 +54,6 @@ class Recorder:
         self._process = os.getpid()
         self._forked = False  # this is another process than the one that made it
         self._max = max_bytes - LAST_LINE
-        key = secrets.token_bytes(32).ljust(64, b"\0")  # that nobody keeps
-        # An HMAC as RFC 2104 has it, whose two hashes have read the key already.
-        self._inner = hashlib.sha256(bytes(b ^ 0x36 for b in key))
-        self._outer = hashlib.sha256(bytes(b ^ 0x5C for b in key))
-        self._tags = {}  # how arguments begin, by their value
         self._began = time.monotonic_ns()
         self._conns = itertools.count(1)
         self._txs = itertools.count(1)
@@ -79,12 +69,12 @@ class Recorder:
         self._spent = 0
         self._dropped = 0
         self._open = 0  # queries whose rows are read
-        self._known = {}  # (mark, template, names of parameters), by text
-        self._templates = {}  # by id: those whose text is in the file
+        self._known = {}  # (mark, id), by text
+        self._texts = itertools.count(1)
         self._full = queue.SimpleQueue()  # its put may come again within itself, from a finalizer
         self._failed = None
         began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._line(f'{{"traffic":{VERSION},"began":"{began}","buckets":{BUCKETS}}}\n')
+        self._line(f'{{"traffic":{VERSION},"began":"{began}"}}\n')
         self.connection = type("Connection", (Connection,), {"_recorder": self})
         self._writer = threading.Thread(target=self._write, name="traffic", daemon=True)
         self._writer.start()
@@ -174,190 +164,124 @@ class Recorder:
             ):
                 self._dropped += 1
 
-    def _describe(self, template, names, parameters):
+    def _describe(self, what, parameters):
         """Returns the id of a statement, empty where its text is not in the file, and
-        its arguments. A value that cannot be described costs the line, and never the
+        its arguments. A value that cannot be recorded costs the line, and never the
         program's statement."""
-        if template is None or self._refuses():
+        if not what or self._refuses():
             return "", ""
         try:
             if isinstance(parameters, dict) or not hasattr(parameters, "__len__") and hasattr(parameters, "keys"):
-                parameters = [parameters[name] for name in names]
-            with self._lock:
-                args = ",".join([self._argument(template, i, value) for i, value in enumerate(parameters)])
-            return template.id, f',"args":[{args}]' if args else ""
+                named = ",".join([f"{json.dumps(name)}:{value_of(parameters[name])}" for name in parameters.keys()])
+                return what, f',"named":{{{named}}}' if named else ""
+            args = ",".join([value_of(value) for value in parameters])
+            return what, f',"args":[{args}]' if args else ""
         except Exception:
             return "", ""
 
     def _find(self, query):
         """Returns what is known of a text: the mark of one that begins or ends a
-        transaction; else its template, and the names of its parameters."""
+        transaction; else its id, empty where it cannot be written."""
         try:
             return self._known[query]
         except KeyError:
             return self._learn(query)
         except TypeError:  # it is no text: the driver refuses it
-            return "", None, ()
+            return "", ""
 
     def _learn(self, query):
         try:
-            mark = control(query)
+            text = clean(query)
+            mark, what = control(text), ""
             with self._lock:
-                template, names = (None, ()) if mark or self._refuses() else self._template(query)
-                if (mark or template) and len(self._known) < MAX_TEXTS and len(query) <= LONG_TEXT:
-                    self._known[query] = mark, template, names
-                return mark, template, names
+                if not mark and not self._refuses():
+                    what = str(next(self._texts))
+                    what = what if self._line(f'{{"id":"{what}","sql":{json.dumps(text)}}}\n') else ""
+                if (mark or what) and len(self._known) < MAX_TEXTS and len(query) <= LONG_TEXT:
+                    self._known[query] = mark, what
+                return mark, what
         except Exception:
-            return "", None, ()
-
-    def _argument(self, template, place, value):
-        """An argument: its type, its length, its tag, and of an integer its rank among
-        those seen."""
-        if value is None:
-            return '{"t":"null"}'
-        kind = type(value)  # a bool is equal to an int, and so is a float
-        if kind is int:
-            known = self._tags.get(value) or self._keep(value, self._tagged("int", 8, b"i%d" % value))
-            return f"{known}{template.rank(place, value)}}}"
-        if kind is str and len(value) <= LONG_VALUE:
-            known = self._tags.get(value)
-            return f"{known or self._keep(value, self._typed(value))}}}"
-        rank = template.rank(place, value) if isinstance(value, int) and kind is not bool else ""
-        return f"{self._typed(value)}{rank}}}"
-
-    def _keep(self, value, text):
-        if len(self._tags) >= MAX_TAGS:
-            self._tags.clear()
-        self._tags[value] = text
-        return text
-
-    def _typed(self, value):
-        """An argument's type, length and tag, whatever it is."""
-        if isinstance(value, bool):
-            kind, length, data = "bool", 1, b"b1" if value else b"b0"
-        elif isinstance(value, int):
-            kind, length, data = "int", 8, b"i%d" % value
-        elif isinstance(value, float):
-            kind, length, data = "real", 8, b"r" + struct.pack("<d", value)
-        elif isinstance(value, str):
-            data = value.encode("utf-8", "surrogatepass")
-            kind, length, data = "text", len(data), b"t" + data
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            data = bytes(value)
-            kind, length, data = "blob", len(data), b"x" + data
-        elif isinstance(value, (datetime.date, datetime.time)):
-            kind, length, data = "time", 8, b"d" + value.isoformat().encode()
-        else:
-            kind, length, data = "other", 0, f"o{type(value)}{value!r}".encode("utf-8", "replace")
-        return self._tagged(kind, length, data)
-
-    def _tagged(self, kind, length, data):
-        inner, outer = self._inner.copy(), self._outer.copy()
-        inner.update(data)
-        outer.update(inner.digest())
-        return f'{{"t":"{kind}","n":{length},"tag":"{outer.hexdigest()[: 2 * TAG_BYTES]}"'
-
-    def _template(self, query):
-        """Finds a statement without its literals, with the names of its parameters, and
-        writes its text the first time; None where there are too many, and where the
-        text cannot be written."""
-        name, text, names = fingerprint(query)
-        template = self._templates.get(name)
-        if template is None:
-            if len(self._templates) >= MAX_TEXTS or not self._line(f'{{"id":"{name}","sql":{json.dumps(text)}}}\n'):
-                return None, names
-            template = self._templates[name] = Template(name)
-        return template, names
+            return "", ""
 
 
-class Template:
-    """A statement without its literals."""
+def value_of(value):
+    """A value as JSON: an integer as a number without a point and exponent, a real with
+    one. What JSON does not have is an object of one field."""
+    kind = type(value)
+    if kind is int:
+        return int_of(value)
+    if kind is str:
+        return text_of(value)
+    if value is None:
+        return "null"
+    if kind is not float and kind is not bytearray:
+        value = sqlite3.adapt(value, sqlite3.PrepareProtocol, value)  # as SQLite's module does it
+    if value is None:
+        return "null"
+    if isinstance(value, int):
+        return int_of(int(value))
+    if isinstance(value, float):
+        return repr(float(value)) if math.isfinite(value) else f'{{"real":"{float(value)!r}"}}'
+    if isinstance(value, str):
+        return text_of(value)
+    with memoryview(value) as view:
+        if view.nbytes > LONG_VALUE:
+            return f'{{"blob":{view.nbytes}}}'
+        return f'{{"blob":"{base64.b64encode(view).decode()}"}}'
 
-    def __init__(self, name):
-        self.id = name
-        self._ranges = {}  # of integers, by argument
 
-    def rank(self, place, value):
-        """The part of the range that the argument's integers had so far in which this
-        one lies; nothing before there is a range."""
-        low, high = self._ranges.get(place, (value, value))
-        if value < low or value > high or place not in self._ranges:
-            low, high = self._ranges[place] = min(low, value), max(high, value)
-        if high - low < BUCKETS:
-            return ""
-        return f',"rank":{BUCKETS * (value - low) // (high - low + 1)}'
+def int_of(value):
+    if not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError("SQLite has no such integer")
+    return str(value)
+
+
+def text_of(value):
+    if len(value) > LONG_VALUE // 4 and len(value.encode()) > LONG_VALUE:
+        return f'{{"text":{len(value.encode())}}}'
+    return json.dumps(value)
 
 
 WORD = "[A-Za-z0-9_\u0080-\U0010ffff]"
 TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n\f\ufeff]|--[^\n]*\n?|/\*.*?(?:\*/|\Z))
-    |(?P<literal>[xX]?'[^']*(?:''[^']*)*'?|0x(?:WORD|\.)*|(?:[0-9]|\.[0-9])(?:(?<=[eE])[+-]|WORD|\.)*)
-    |(?P<name>"WORD+"(?!"))
-    |(?P<text>"[^"]*(?:""[^"]*)*"?)
-    |(?P<quoted>`[^`]*(?:``[^`]*)*`?|\[[^\]]*\]?)
-    |(?P<parameter>[?:@$]WORD*)
-    |(?P<word>WORD+)
-    |(?P<other>.)""".replace("WORD", WORD),
+    rf"""(?P<space>[ \t\r\n\f\ufeff]|--[^\n]*\n?|/\*.*?(?:\*/|\Z))
+    |'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*\]?|{WORD}+|.""",
     re.VERBOSE | re.DOTALL,
 )
 
 
-def fingerprint(query):
-    """Names a statement by its text without literals, however it writes its
-    parameters, and returns the text and the parameters' names."""
-    text, alike, names = strip(query)
-    return hashlib.sha256(alike.encode("utf-8", "surrogatepass")).hexdigest()[: 2 * TAG_BYTES], text, names
-
-
-def strip(query):
-    """Takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on in
-    the place of literals: numbers, texts and blobs. What stands in double quotes is
-    taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
-    it keeps that word. It returns the same with ? for every parameter as well."""
-    kept, alike, names = [], [], []
-    space, first, secret, literals = False, True, False, 0
+def clean(query):
+    """Takes comments out of SQL, with one space for each run of them and of spaces, and
+    what stands behind PRAGMA and ATTACH, which may have a key."""
+    kept, space, first, secret = [], False, True, False
     for found in TOKEN.finditer(query):
-        kind, text = found.lastgroup, found.group()
+        text = found.group()
         if text == ";":
             first, secret = True, False
-        if kind == "space" or secret:
+        if found.lastgroup or secret:
             space = not secret
             continue
-        if kind in ("literal", "text"):
-            literals += 1
-            text = f":literal{literals}"
-        elif kind == "parameter" and (text == "?" or text[1:] not in names):
-            names.append(text[1:])
         if space and kept:
             kept.append(" ")
-            alike.append(" ")
         space = False
         secret = first and text.upper() in ("PRAGMA", "ATTACH")
         first = first and text.upper() in (";", "EXPLAIN", "QUERY", "PLAN")
         kept.append(text)
-        alike.append("?" if kind == "parameter" else text)
-    return "".join(kept).rstrip("; "), "".join(alike).rstrip("; "), names
+    return "".join(kept).strip("; ")
 
 
 MARKS = {"begin": "begin", "commit": "commit", "end": "commit", "savepoint": "savepoint", "release": "release", "rollback": "rollback"}
-CONTROL_WORDS = 5  # of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
 
 
-def control(query):
+def control(text):
     """Names a statement that begins or ends a transaction or a savepoint. Several in
     one text have no name."""
-    words, over = [], False
-    for found in TOKEN.finditer(query):
-        text = found.group().lower()
-        if text == ";":
-            over = bool(words)
-        elif found.lastgroup != "space":
-            if over or len(words) == CONTROL_WORDS or not words and text not in MARKS:
-                return ""
-            words.append(text)
-    if words and words[0] == "rollback" and "to" in words[1:3]:
+    words = text.lower().split(" ")
+    if ";" in text:
+        return ""
+    if words[0] == "rollback" and "to" in words[1:3]:
         return "rollback to"
-    return MARKS[words[0]] if words else ""
+    return MARKS.get(words[0], "")
 
 
 def kind_of(error):
@@ -458,10 +382,10 @@ class Cursor(sqlite3.Cursor):
             self._done()
         conn = self.connection
         recorder = conn._recorder
-        mark, template, names = recorder._find(query)
+        mark, what = recorder._find(query)
         if mark:
             return self._control(mark, query, parameters)
-        what, args = recorder._describe(template, names, parameters)
+        what, args = recorder._describe(what, parameters)
         began = time.monotonic_ns()
         if not conn._tx:
             conn._enter(began)  # with autocommit=False, a transaction begins unseen
@@ -511,7 +435,7 @@ class Cursor(sqlite3.Cursor):
         self._done()
         conn = self.connection
         recorder, described, began = conn._recorder, [], time.monotonic_ns()
-        _, template, names = recorder._find(query)
+        _, text = recorder._find(query)
 
         def write(executions, ended, rows, failed=None):
             conn._enter(began)
@@ -530,7 +454,7 @@ class Cursor(sqlite3.Cursor):
                     write(described, ended, None)
                     described.clear()
                     began, batches = time.monotonic_ns(), batches + 1
-                described.append(recorder._describe(template, names, values))
+                described.append(recorder._describe(text, values))
                 yield values
 
         batches, failed = 0, None
@@ -557,10 +481,9 @@ class Cursor(sqlite3.Cursor):
             raise
         finally:
             conn._leave("commit")
-            mark, template, names = conn._recorder._find(script)
+            mark, what = conn._recorder._find(script)
             if not mark:
-                what, args = conn._recorder._describe(template, names, ())
-                conn._recorder._put(began, time.monotonic_ns() - began, conn._number, conn._tx, what, args, 0, failed)
+                conn._recorder._put(began, time.monotonic_ns() - began, conn._number, conn._tx, what, "", 0, failed)
             conn._enter(time.monotonic_ns())
         return self
 

@@ -1,9 +1,8 @@
 # frozen_string_literal: true
 
-# Records what a Rails application asks of its database, for assay init --log: which
-# statements, how often, how many at once, how skewed their arguments are. It writes no
-# bound value, and nothing that stands in single quotes; of what stands in double quotes
-# see strip. docs/traffic.md is the format's contract.
+# Records what a Rails application asks of its database, for assay init --log: statements
+# with their arguments, transactions, connections, times and rows. The file is for its
+# owner alone. docs/traffic.md is the format's contract.
 #
 # The library is this one file, and needs nothing but Ruby's own: copy it into your
 # program, for example as lib/traffic.rb. Nothing is recorded unless the program asks
@@ -15,20 +14,16 @@
 # It listens to sql.active_record. The log is complete once close was called, or the
 # program has ended.
 
-require "digest"
 require "json"
-require "openssl"
-require "securerandom"
 require "time"
 
 module Traffic
-  VERSION = 1
+  VERSION = 2
   BUFFERED = 64 << 10 # bytes that are written at once
   WAITING = 16 # full buffers that may wait for the disk before lines are dropped
-  MAX_TEXTS = 10_000 # different statements that are told apart
+  MAX_TEXTS = 10_000 # different statements that are known again
   LONG_TEXT = 4096 # characters of a statement that is not kept to know it again
-  BUCKETS = 16 # of the ranks of integers
-  TAG_BYTES = 8
+  LONG_VALUE = 1 << 20 # bytes of a text or blob of which only the length is recorded
   FLUSH_EVERY = 1 # seconds
   LAST_LINE = 33 # bytes, at most, of the line that says how many were dropped
 
@@ -42,7 +37,6 @@ module Traffic
       @file = File.open(path, flags, 0o600)
       @process = Process.pid
       @max = max - LAST_LINE
-      @key = SecureRandom.bytes(32) # that nobody keeps
       @began = now
       @connections = {} # by the object's id
       @txs = 0
@@ -50,10 +44,10 @@ module Traffic
       @closed = @filled = false # filled: a line did not fit, so that no later one is written either
       @lines = []
       @buffered = @spent = @dropped = 0
-      @known = {} # templates, by text
-      @templates = {} # by id: those whose text is in the file
+      @known = {} # by text
+      @texts = 0
       @full = SizedQueue.new(WAITING)
-      line(%({"traffic":#{VERSION},"began":"#{Time.now.utc.iso8601}","buckets":#{BUCKETS}}\n))
+      line(%({"traffic":#{VERSION},"began":"#{Time.now.utc.iso8601}"}\n))
       @writer = Thread.new { write }
       @flusher = Thread.new { flush }
       at_exit do
@@ -90,6 +84,7 @@ module Traffic
     private
 
     Connection = Struct.new(:number, :tx) # tx 0: none
+    Statement = Struct.new(:text, :mark, :id) # id nil: its text is not in the file
 
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
@@ -97,15 +92,16 @@ module Traffic
     # it answers from its own cache, is no traffic of the application.
     def take(began, ended, event)
       return if event[:name] == "SCHEMA" || event[:cached]
-      return unless event[:connection]&.adapter_name == "SQLite" # strip knows no other quoting
+      return unless event[:connection]&.adapter_name == "SQLite" # no other quoting is known
       return foreign if Process.pid != @process
 
       @lock.synchronize do
         connection = @connections[event[:connection].object_id] ||= Connection.new(@connections.size + 1, 0)
-        mark = Traffic.control(event[:sql])
+        statement = statement(event[:sql])
+        mark = statement.mark
         case mark
         when nil
-          what, args = describe(event[:sql], event[:type_casted_binds])
+          what, args = describe(statement, event[:type_casted_binds])
         when "begin"
           connection.tx = @txs += 1 unless event[:exception]
         end
@@ -181,149 +177,99 @@ module Traffic
     end
 
     # Returns the id of a statement, nothing where its text is not in the file, and its
-    # arguments. A value that cannot be described costs the line, and never the program's
+    # arguments. A value that cannot be recorded costs the line, and never the program's
     # statement.
-    def describe(query, values)
-      template = template(query)
-      return unless template
+    def describe(statement, values)
+      id = id_of(statement)
+      return unless id
 
       values = values.call if values.respond_to?(:call)
-      args = Array(values).each_with_index.map { |value, i| argument(template, i, value) }
-      [template.id, args.empty? ? "" : %(,"args":[#{args.join(",")}])]
+      args = Array(values).map { |value| Traffic.value(value) }
+      [id, args.empty? ? "" : %(,"args":[#{args.join(",")}])]
     rescue StandardError
       nil
     end
 
-    # An argument: its type, its length, its tag, and of an integer its rank among those
-    # seen.
-    def argument(template, place, value)
-      return '{"t":"null"}' if value.nil?
-
-      type, length, data = typed(value)
-      rank = template.rank(place, value) if type == "int"
-      tag = OpenSSL::HMAC.hexdigest("SHA256", @key, data)[0, 2 * TAG_BYTES]
-      %({"t":"#{type}","n":#{length},"tag":"#{tag}"#{rank}})
-    end
-
-    def typed(value)
-      case value
-      when Integer then ["int", 8, "i#{value}"]
-      when Float then ["real", 8, "r#{value}"]
-      when true, false then ["bool", 1, "b#{value}"]
-      when String then [value.encoding == Encoding::BINARY ? "blob" : "text", value.bytesize, "t".b + value.b]
-      when Time, Date then ["time", 8, "d#{value.iso8601}"]
-      else
-        return ["blob", value.to_s.bytesize, "t".b + value.to_s.b] if value.class.name == "ActiveModel::Type::Binary::Data"
-
-        ["other", 0, "o#{value.class}#{value}".b]
+    # Finds a statement.
+    def statement(query)
+      @known[query] || begin
+        text = Traffic.clean(query)
+        found = Statement.new(text, Traffic.control(text))
+        @known[query.dup.freeze] = found if @known.size < MAX_TEXTS && query.size <= LONG_TEXT
+        found
       end
     end
 
-    # Finds a statement without its literals, and writes its text the first time; nil
-    # where there are too many, and where the text cannot be written.
-    def template(query)
-      return @known[query] if @known.key?(query)
+    # Writes the text of a statement the first time; nil where it cannot be written.
+    def id_of(statement)
+      statement.id || begin
+        id = (@texts + 1).to_s
+        return unless line(%({"id":"#{id}","sql":#{JSON.generate(statement.text, ascii_only: true)}}\n))
 
-      id, text = Traffic.fingerprint(query)
-      unless @templates.key?(id)
-        return if @templates.size >= MAX_TEXTS || !line(%({"id":"#{id}","sql":#{JSON.generate(text, ascii_only: true)}}\n))
-
-        @templates[id] = Template.new(id)
+        @texts += 1
+        statement.id = id
       end
-      @known[query.dup.freeze] = @templates[id] if @known.size < MAX_TEXTS && query.size <= LONG_TEXT
-      @templates[id]
     end
   end
 
-  # A statement without its literals.
-  class Template
-    attr_reader :id
-
-    def initialize(id)
-      @id = id
-      @ranges = {} # of integers, by argument
-    end
-
-    # The part of the range that the argument's integers had so far in which this one
-    # lies; nothing before there is a range.
-    def rank(place, value)
-      low, high = @ranges[place] || [value, value]
-      low, high = @ranges[place] = [[low, value].min, [high, value].max]
-      high - low < BUCKETS ? "" : %(,"rank":#{BUCKETS * (value - low) / (high - low + 1)})
-    end
-  end
-
-  WORD = /[A-Za-z0-9_\u{80}-\u{10ffff}]/
   TOKEN = %r{
     (?<space>[ \t\r\n\f\ufeff]|--[^\n]*\n?|/\*.*?(?:\*/|\z))
-    |(?<literal>[xX]?'[^']*(?:''[^']*)*'?|0x(?:#{WORD}|\.)*|(?:[0-9]|\.[0-9])(?:(?<=[eE])[+\-]|#{WORD}|\.)*)
-    |(?<name>"#{WORD}+"(?!"))
-    |(?<text>"[^"]*(?:""[^"]*)*"?)
-    |(?<quoted>`[^`]*(?:``[^`]*)*`?|\[[^\]]*\]?)
-    |(?<parameter>[?:@$]#{WORD}*)
-    |(?<word>#{WORD}+)
-    |(?<other>.)
+    |'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*\]?|[A-Za-z0-9_\u{80}-\u{10ffff}]+|.
   }mx
 
   CONTROL = { "begin" => "begin", "commit" => "commit", "end" => "commit", "savepoint" => "savepoint", "release" => "release", "rollback" => "rollback" }.freeze
-  CONTROL_WORDS = 5 # of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
 
   class << self
-    # Names a statement by its text without literals, however it writes its parameters,
-    # and returns the text.
-    def fingerprint(query)
-      text, alike = strip(query)
-      [Digest::SHA256.hexdigest(alike)[0, 2 * TAG_BYTES], text]
+    # A value as JSON: an integer as a number without a point and exponent, a real with
+    # one. What JSON does not have is an object of one field.
+    def value(value)
+      case value
+      when nil then "null"
+      when true then "1"
+      when false then "0"
+      when Integer
+        raise RangeError, "SQLite has no such integer" unless value.bit_length < 64
+
+        value.to_s
+      when Float then value.finite? ? value.to_s : %({"real":"#{value.to_s.downcase.sub("inity", "")}"})
+      when String then value.encoding == Encoding::BINARY ? blob(value) : text(value)
+      else
+        return blob(value.to_s) if value.class.name == "ActiveModel::Type::Binary::Data"
+
+        raise TypeError, "SQLite has no such value"
+      end
     end
 
-    # Takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on in
-    # the place of literals: numbers, texts and blobs. What stands in double quotes is
-    # taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
-    # it keeps that word. It returns the same with ? for every parameter as well.
-    def strip(query)
+    # Takes comments out of SQL, with one space for each run of them and of spaces, and
+    # what stands behind PRAGMA and ATTACH, which may have a key.
+    def clean(query)
       kept = +""
-      alike = +""
       space = secret = false
       first = true
-      literals = 0
       query.encode(Encoding::UTF_8).scrub.scan(TOKEN) do
         found = Regexp.last_match
         text = found[0]
         first, secret = true, false if text == ";"
         next space = !secret if found[:space] || secret
 
-        text = ":literal#{literals += 1}" if found[:literal] || found[:text]
-        [kept, alike].each { |each| each << " " } if space && !kept.empty?
+        kept << " " if space && !kept.empty?
         space = false
         secret = first && %w[PRAGMA ATTACH].include?(text.upcase)
         first &&= %w[; EXPLAIN QUERY PLAN].include?(text.upcase)
         kept << text
-        alike << (found[:parameter] ? "?" : text)
       end
-      [kept, alike].map { |each| each.sub(/[; ]+\z/, "") }
+      kept.gsub(/\A[; ]+|[; ]+\z/, "")
     end
 
     # Names a statement that begins or ends a transaction or a savepoint. Several in one
     # text have no name.
-    def control(query)
-      words = []
-      over = false
-      query.scan(TOKEN) do
-        found = Regexp.last_match
-        text = found[0].downcase
-        if text == ";"
-          over = words.any?
-        elsif !found[:space]
-          return if over || words.size == CONTROL_WORDS || words.empty? && !CONTROL.key?(text)
+    def control(text)
+      return if text.include?(";")
 
-          words << text
-        end
-      end
+      words = text.downcase.split(" ")
       return "rollback to" if words[0] == "rollback" && words[1, 2].include?("to")
 
       CONTROL[words[0]]
-    rescue ArgumentError, EncodingError # of a text that is no UTF-8
-      nil
     end
 
     # Says of what kind an error is, and nothing of its text.
@@ -332,6 +278,19 @@ module Traffic
       return "busy" if text.include?("locked") || text.include?("busy")
 
       text.include?("constraint") ? "constraint" : "error"
+    end
+
+    private
+
+    def blob(bytes)
+      bytes.bytesize > LONG_VALUE ? %({"blob":#{bytes.bytesize}}) : %({"blob":"#{[bytes].pack("m0")}"})
+    end
+
+    def text(text)
+      text = text.encode(Encoding::UTF_8)
+      return %({"text":#{text.bytesize}}) if text.bytesize > LONG_VALUE
+
+      text.valid_encoding? ? JSON.generate(text, ascii_only: true) : %({"text":"#{[text].pack("m0")}"})
     end
   end
 end

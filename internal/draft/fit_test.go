@@ -4,20 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"assay/traffic"
 )
 
 // written is a log of statements that came often, one after the other, each with its
 // rows in turn.
 func written(often int, rows map[string][]int) []byte {
 	var b strings.Builder
-	b.WriteString(`{"traffic":1,"began":"2026-01-02T03:04:05Z","buckets":16}` + "\n")
+	b.WriteString(`{"traffic":2,"began":"2026-01-02T03:04:05Z"}` + "\n")
 	at := 0
 	for query, counts := range rows {
-		id, text := traffic.Fingerprint(query)
-		fmt.Fprintf(&b, `{"id":%q,"sql":%q}`+"\n", id, text)
-		args := strings.TrimSuffix(strings.Repeat(`{"t":"int","n":8,"tag":"a"},`, strings.Count(query, "?")), ",")
+		id := fmt.Sprint("of ", query)
+		fmt.Fprintf(&b, `{"id":%q,"sql":%q}`+"\n", id, query)
+		args := strings.TrimSuffix(strings.Repeat("1,", strings.Count(query, "?")), ",")
 		for i := range often {
 			at += 1000
 			fmt.Fprintf(&b, `{"at":%d,"conn":1,"tx":0,"s":%q,"args":[%s],"rows":%d,"ns":500}`+"\n", at, id, args, counts[i%len(counts)])

@@ -1,16 +1,15 @@
 package draft
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/internal/draft/recorded"
 )
 
 // logged is what a log of a program's traffic shows; docs/traffic.md is its
@@ -73,38 +72,33 @@ type loggedArgument struct {
 // maxTags bounds the values that are told apart.
 const maxTags = 200_000
 
-// logLine is a line of any kind.
+// logLine is a statement of a log, or what begins or ends a transaction.
 type logLine struct {
-	Traffic int    `json:"traffic"`
-	ID      string `json:"id"`
-	SQL     string `json:"sql"`
-	Dropped *int64 `json:"dropped"`
-	At      int64  `json:"at"`
-	Conn    int64  `json:"conn"`
-	Tx      int64  `json:"tx"`
-	S       string `json:"s"`
-	Args    []struct {
-		T    string `json:"t"`
-		N    int64  `json:"n"`
-		Tag  string `json:"tag"`
-		Rank *int   `json:"rank"`
-	} `json:"args"`
-	Rows *int64 `json:"rows"`
-	NS   int64  `json:"ns"`
-	Prep string `json:"prep"`
-	Err  string `json:"err"`
+	At, Conn, Tx int64
+	S            string
+	Args         []loggedValue
+	Rows         *int64
+	NS           int64
+	Prep, Err    string
 }
 
-// logVersion is that of the format.
-const logVersion = 1
+// loggedValue is what is compared of values.
+type loggedValue struct {
+	T    string // null, int, real, text or blob
+	N    int64  // the length of a text or blob
+	Tag  string // the same for values that are alike
+	Rank *int   // of an integer: the sixteenth of the range that the argument had so far
+}
 
 // maxStatements bounds the statements of one transaction that are kept.
 const maxStatements = 10_000
 
 // logReader collects the lines of a log.
 type logReader struct {
-	texts  map[string]string // by id
-	open   map[int64]*begun  // transactions, by connection
+	known  map[string]*recorded.Text // by their names in the log
+	texts  map[string]string       // templates, by id
+	ranges map[string][]span       // of integers, by id
+	open   map[int64]*begun        // transactions, by connection
 	shapes map[string]*shape
 	busy   []moment
 	t      logged
@@ -123,55 +117,40 @@ type moment struct {
 	delta int
 }
 
-// maxLine is how many bytes a line has at most.
-const maxLine = 16 << 20
+// span is what the integers of an argument lay between so far.
+type span struct {
+	low, high int64
+	any       bool
+}
 
 // readLog reads a log. Statements that failed are left out; a last line that was
 // cut off is, too.
 func readLog(data []byte) (*logged, error) {
-	r := &logReader{texts: map[string]string{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, maxLine)
-	n := 1
-	for ; lines.Scan(); n++ {
-		var l logLine
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			if bytes.HasSuffix(data, lines.Bytes()) && n > 1 {
-				break // the program ended within it
-			}
-			return nil, fmt.Errorf("line %d is not a JSON object: %w", n, err)
-		}
-		if n == 1 && l.Traffic != logVersion {
-			return nil, fmt.Errorf("line 1 is not the beginning of a log of version %d: %.80q", logVersion, lines.Text())
-		}
-		if err := r.line(l); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d has more than %d MiB: the text of a statement is too long to be measured", n, maxLine>>20)
-	}
-	if err := lines.Err(); err != nil {
+	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, ranges: map[string][]span{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
+	if err := recorded.Lines(data, r.line); err != nil {
 		return nil, err
 	}
 	return r.finish()
 }
 
-func (r *logReader) line(l logLine) error {
+func (r *logReader) line(line *recorded.Line) error {
 	switch {
-	case l.ID != "":
-		r.texts[l.ID] = l.SQL
+	case line.ID != "":
+		t := recorded.TextOf(line.SQL)
+		r.known[line.ID], r.texts[t.ID] = t, t.Template
 		return nil
-	case l.S == "":
-		if l.Dropped != nil {
-			r.t.dropped, r.t.ended = r.t.dropped+*l.Dropped, true
+	case line.S == "":
+		if line.Dropped != nil {
+			r.t.dropped, r.t.ended = r.t.dropped+*line.Dropped, true
 		}
 		return nil
-	case l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.tooLong() || l.NS > math.MaxInt64-l.At:
-		return errors.New("a time, a length or a number of rows is negative, or too large")
+	}
+	l := logLine{At: line.At, Conn: line.Conn, Tx: line.Tx, S: line.S, Rows: line.Rows, NS: line.NS, Prep: line.Prep, Err: line.Err}
+	if t := r.known[line.S]; t != nil {
+		l.S = t.ID
+		if values, ok := t.Values(line); ok && line.Err == "" {
+			l.Args = r.compared(t, values)
+		}
 	}
 	r.leave(l)
 	open := r.open[l.Conn]
@@ -200,14 +179,52 @@ func (r *logReader) line(l logLine) error {
 	return nil
 }
 
-// tooLong reports lengths that no value of SQLite has.
-func (l *logLine) tooLong() bool {
-	for _, a := range l.Args {
-		if a.N < 0 || a.N > math.MaxInt32 {
-			return true
+// compared is what is compared of the values that a program bound.
+func (r *logReader) compared(t *recorded.Text, values []recorded.Value) (all []loggedValue) {
+	for i, v := range values {
+		if t.Literal(i) {
+			continue
 		}
+		c := loggedValue{T: "null"}
+		switch of := v.Of.(type) {
+		case int64:
+			c.T, c.N = "int", 8
+			c.Rank = r.rank(t.ID, i, of)
+		case float64:
+			c.T, c.N = "real", 8
+		case string:
+			c.T = "text"
+		case []byte:
+			c.T = "blob"
+		}
+		if n, ok := v.Length(); ok {
+			c.N = n
+		}
+		if v.Of != nil {
+			c.Tag = v.Tag()
+		}
+		all = append(all, c)
 	}
-	return false
+	return all
+}
+
+// rank is the sixteenth of the range that the argument's integers had so far in which this
+// one lies; nil before there is a range.
+func (r *logReader) rank(id string, argument int, v int64) *int {
+	for len(r.ranges[id]) <= argument {
+		r.ranges[id] = append(r.ranges[id], span{})
+	}
+	s := &r.ranges[id][argument]
+	if !s.any {
+		*s = span{v, v, true}
+	}
+	s.low, s.high = min(s.low, v), max(s.high, v)
+	const parts = topRank + 1
+	if s.high-s.low < parts {
+		return nil
+	}
+	rank := min(topRank, int(parts*(float64(v)-float64(s.low))/(float64(s.high)-float64(s.low)+1)))
+	return &rank
 }
 
 // leave ends a transaction that its connection is no longer in, as a line shows that

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/draft/recorded"
 	"assay/internal/plan/sqltext"
-	"assay/traffic"
 )
 
 // maxShapes bounds the operations that a log gives: a plan of more is neither read nor
@@ -81,9 +81,9 @@ func (s *shape) give(all []*script) {
 func (s *script) key() string {
 	var texts []string
 	for _, q := range s.queries {
-		var text string
-		q.print, text = traffic.Fingerprint(q.sql)
-		texts = append(texts, text)
+		t := recorded.TextOf(q.sql)
+		q.print = t.ID
+		texts = append(texts, t.Template)
 	}
 	return anyLengths(texts)
 }

@@ -36,7 +36,7 @@ func TestAssumedNamesWhatIsThere(t *testing.T) {
 // Of a log with many kinds of operations, a plan has the few with the largest shares: also a
 // rare one that took most of the time. What cannot be measured takes no place.
 func TestLogOfManyKinds(t *testing.T) {
-	log := "{\"traffic\":1}\n"
+	log := "{\"traffic\":2}\n"
 	at := 0
 	add := func(id, sql string, times, nanos int) {
 		log += fmt.Sprintf("{\"id\":%q,\"sql\":%q}\n", id, sql)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/internal/draft/recorded"
 	"assay/internal/plan/sqltext"
 )
 
@@ -47,7 +48,7 @@ func (q *query) top(words ...string) int {
 // in several places.
 func (q *query) rewrite(text string) {
 	tokens, _ := sqltext.Scan(text)
-	numbers, written := numbered(tokens)
+	numbers, written := recorded.Numbered(tokens)
 	q.args = make([]argument, len(written))
 	for i, w := range written {
 		q.args[i].written = w
@@ -84,43 +85,4 @@ func replaced(text string, by func(parameter sqltext.Token) string) string {
 		}
 	}
 	return b.String() + text[end:]
-}
-
-// numbered returns the argument of each parameter, counted from 0, and how
-// each argument is written. SQLite gives a ? the number after the highest so
-// far, and a name that is new as well. Numbers that no parameter has are left
-// out.
-func numbered(tokens []sqltext.Token) (numbers []int, written []string) {
-	names, highest := map[string]int{}, 0
-	var used []int
-	for _, t := range tokens {
-		if !t.Parameter() {
-			continue
-		}
-		n, known := names[t.Text]
-		if given, err := strconv.Atoi(t.Text[1:]); err == nil && t.Kind == sqltext.Numbered {
-			n, known = given, true
-		}
-		if !known {
-			n = highest + 1
-		}
-		if t.Text != "?" {
-			names[t.Text] = n
-		}
-		highest = max(highest, n)
-		numbers = append(numbers, n)
-		used = append(used, n)
-	}
-	slices.Sort(used)
-	used = slices.Compact(used)
-	written = make([]string, len(used))
-	i := 0
-	for _, t := range tokens {
-		if t.Parameter() {
-			numbers[i], _ = slices.BinarySearch(used, numbers[i])
-			written[numbers[i]] = t.Text
-			i++
-		}
-	}
-	return numbers, written
 }

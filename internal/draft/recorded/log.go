@@ -1,0 +1,195 @@
+// Package recorded reads logs of a program's traffic, whose format docs/traffic.md is.
+package recorded
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Version is that of the format.
+const Version = 2
+
+// maxLine is how many bytes a line has at most.
+const maxLine = 64 << 20
+
+// Value is what a program bound: nil, int64, float64, string or []byte. Of a long text or
+// blob only the length is known.
+type Value struct {
+	Of   any
+	Long int64 // the length of a text or blob that is not in the log; 0: it is
+}
+
+// UnmarshalJSON reads a value of a log.
+func (v *Value) UnmarshalJSON(data []byte) error {
+	*v = Value{}
+	switch {
+	case string(data) == "null":
+		return nil
+	case data[0] == '"':
+		var text string
+		err := json.Unmarshal(data, &text)
+		v.Of = text
+		return err
+	case data[0] == '{':
+		return v.object(data)
+	case bytes.ContainsAny(data, ".eE"):
+		real, err := strconv.ParseFloat(string(data), 64)
+		v.Of = real
+		return err
+	}
+	whole, err := strconv.ParseInt(string(data), 10, 64)
+	v.Of = whole
+	return err
+}
+
+// object reads a value that JSON does not have.
+func (v *Value) object(data []byte) error {
+	var one struct {
+		Real *string
+		Text json.RawMessage
+		Blob json.RawMessage
+	}
+	if err := json.Unmarshal(data, &one); err != nil {
+		return err
+	}
+	if one.Real != nil {
+		real, err := strconv.ParseFloat(*one.Real, 64)
+		v.Of = real
+		return err
+	}
+	text, blob := one.Text, one.Blob
+	if (text == nil) == (blob == nil) {
+		return fmt.Errorf("%.80s is no value", data)
+	}
+	content := []byte{}
+	if err := json.Unmarshal(append(text, blob...), &v.Long); err != nil {
+		var encoded string
+		if err := json.Unmarshal(append(text, blob...), &encoded); err != nil {
+			return err
+		}
+		if content, err = base64.StdEncoding.DecodeString(encoded); err != nil {
+			return err
+		}
+	}
+	if v.Of = content; text != nil {
+		v.Of = string(content)
+	}
+	if v.Long < 0 || v.Long > math.MaxInt32 {
+		return errors.New("a length is negative, or too large")
+	}
+	return nil
+}
+
+// Length is that of a text or blob; false where it is neither.
+func (v Value) Length() (n int64, ok bool) {
+	switch of := v.Of.(type) {
+	case string:
+		return max(v.Long, int64(len(of))), true
+	case []byte:
+		return max(v.Long, int64(len(of))), true
+	}
+	return 0, false
+}
+
+// Tag is the same for values that are alike.
+func (v Value) Tag() string {
+	text := fmt.Sprintf("%T%v %d", v.Of, v.Of, v.Long)
+	if len(text) <= sha256.Size {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:])
+}
+
+// Bound is the value as it can be bound. In the place of what the log does not have stand
+// as many spaces or zeros.
+func (v Value) Bound() any {
+	switch v.Of.(type) {
+	case string:
+		if v.Long > 0 {
+			return strings.Repeat(" ", int(v.Long))
+		}
+	case []byte:
+		if v.Long > 0 {
+			return make([]byte, v.Long)
+		}
+	}
+	return v.Of
+}
+
+// Line is a line of any kind.
+type Line struct {
+	Traffic int
+	ID, SQL string
+	Dropped *int64
+	At      int64
+	Conn    int64
+	Tx      int64
+	S       string
+	Args    []Value
+	Named   map[string]Value
+	Rows    *int64
+	NS      int64
+	Prep    string
+	Err     string
+}
+
+// Lines reads a log line by line. A last line that was cut off is left out.
+func Lines(data []byte, take func(l *Line) error) error {
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, maxLine)
+	n := 1
+	for ; lines.Scan(); n++ {
+		var l Line
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			if bytes.HasSuffix(data, lines.Bytes()) && n > 1 {
+				break // the program ended within it
+			}
+			return fmt.Errorf("line %d is not a JSON object of a log%s", n, inJSON(err))
+		}
+		if n == 1 && l.Traffic != Version {
+			return fmt.Errorf("line 1 is not the beginning of a log of version %d: record it anew with the writer of this version", Version)
+		}
+		if err := l.check(); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if err := take(&l); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d has more than %d MiB: the statement is too long to be measured", n, maxLine>>20)
+	}
+	return lines.Err()
+}
+
+// inJSON is where a mistake is, without the values that stand there.
+func inJSON(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf(": mistake at byte %d", syntax.Offset)
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Sprintf(": mistake in %q", kind.Field)
+	}
+	return ""
+}
+
+func (l *Line) check() error {
+	if l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.NS > math.MaxInt64-l.At {
+		return errors.New("a time or a number of rows is negative, or too large")
+	}
+	return nil
+}
