@@ -14,6 +14,7 @@ type Dataset struct {
 	Schema   string  // SQL that creates the empty tables; empty with File
 	File     string  // a user's own SQLite file, opened read-only and copied; empty with Schema
 	Tables   []Table // loaded in this order
+	Recorded string  `json:",omitempty"` // an SQLite file that SQL of data and arguments reads as the schema recorded
 	Seed     uint64
 	// FileSettings are settings that are applied while the file is prepared,
 	// for example page_size=8192.

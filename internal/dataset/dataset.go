@@ -75,9 +75,11 @@ import (
 const formatVersion = 2
 
 const (
-	dataName   = "data.db"
-	sumName    = "data.sha256"
-	workPrefix = ".making-"
+	dataName = "data.db"
+	// recordedName is of the copy of Dataset.Recorded.
+	recordedName = "recorded.db"
+	sumName      = "data.sha256"
+	workPrefix   = ".making-"
 )
 
 // Cache is a folder of prepared datasets. Several processes may use it at the
@@ -98,12 +100,14 @@ var ErrTimeout = errors.New("the statement took longer than the time limit")
 // where its file settings say so, wal, was checked for integrity, and is never changed again.
 type Data struct {
 	Path   string // of the SQLite file, read-only
-	Digest string // SHA-256 of the file, hex
+	Digest string // SHA-256 of the file and of what is recorded, hex
 	Spec   assay.Dataset
 	// drawn is the file that arguments are drawn from: the same rows in the order that
 	// they had before Spec.Prepare, as an index changes the order in which SQLite reads
 	// a table.
 	drawn string
+	// recorded is a file that arguments are drawn from as the schema recorded; empty: none.
+	recorded string
 	// kept is a private copy in which Try does operations and undoes them; empty: each
 	// one has a copy of its own.
 	kept string
@@ -154,7 +158,7 @@ func (c Cache) Derive(ctx context.Context, base *Data, statements []string) (*Da
 	if err != nil {
 		return nil, fmt.Errorf("prepare the data of workload %q: %w", ds.Workload, err)
 	}
-	data.drawn = base.drawn
+	data.drawn, data.recorded = base.drawn, base.recorded
 	return data, nil
 }
 
@@ -189,7 +193,12 @@ func (c Cache) make(ds assay.Dataset, source func(path string) (key string, err 
 // source returns the key of the cache: a digest of the specification or, for
 // a user's own file, of the copy that is made of it at path.
 func source(ctx context.Context, ds assay.Dataset, path string) (string, error) {
+	recorded, err := copyRecorded(ctx, ds, path)
+	if err != nil {
+		return "", err
+	}
 	if ds.File == "" {
+		ds.Recorded = recorded
 		ds.Workload = "" // a name only: the same data under two names is one file
 		var values []assay.Values
 		for _, table := range ds.Tables {
@@ -206,7 +215,42 @@ func source(ctx context.Context, ds assay.Dataset, path string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	return digest("file", sqlite3.SQLITE_VERSION, sum, ds.FileSettings)
+	if recorded == "" {
+		return digest("file", sqlite3.SQLITE_VERSION, sum, ds.FileSettings)
+	}
+	return digest("file", sqlite3.SQLITE_VERSION, sum, ds.FileSettings, recorded)
+}
+
+// copyRecorded copies what is recorded beside the data, for its owner alone, and returns
+// its digest; empty where nothing is.
+func copyRecorded(ctx context.Context, ds assay.Dataset, path string) (sum string, err error) {
+	if ds.Recorded == "" {
+		return "", nil
+	}
+	path = filepath.Join(filepath.Dir(path), recordedName)
+	if err := Snapshot(ctx, ds.Recorded, path); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(path, 0o400); err != nil {
+		return "", err
+	}
+	return fileSum(path)
+}
+
+// contentSum is the digest of the data in a folder, with what is recorded beside them.
+func contentSum(folder string) (string, error) {
+	sum, err := fileSum(filepath.Join(folder, dataName))
+	if err != nil {
+		return "", err
+	}
+	recorded, err := fileSum(filepath.Join(folder, recordedName))
+	if errors.Is(err, os.ErrNotExist) {
+		return sum, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return digest("recorded", sum, recorded)
 }
 
 // find returns the data in a folder. os.ErrNotExist says that there is none,
@@ -217,12 +261,16 @@ func find(folder string, ds assay.Dataset) (*Data, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	sum, err := fileSum(path)
+	sum, err := contentSum(folder)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	if err == nil && sum == string(want) {
-		return &Data{Path: path, Digest: sum, Spec: ds, drawn: path}, nil
+		data := &Data{Path: path, Digest: sum, Spec: ds, drawn: path}
+		if ds.Recorded != "" {
+			data.recorded = filepath.Join(folder, recordedName)
+		}
+		return data, nil
 	}
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, fmt.Errorf("remove damaged data: %w", err)
@@ -234,7 +282,7 @@ func find(folder string, ds assay.Dataset) (*Data, error) {
 // was faster its folder, which has the same content, is taken.
 func install(made, folder string, ds assay.Dataset) (*Data, error) {
 	path := filepath.Join(made, dataName)
-	sum, err := fileSum(path)
+	sum, err := contentSum(made)
 	if err != nil {
 		return nil, err
 	}

@@ -41,12 +41,8 @@ func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g
 	if len(tables) == 0 && len(g.groups) == 0 && !slices.ContainsFunc(g.columns, drawn.continues) {
 		return g, nil
 	}
-	dsn, err := uri(d.drawn, closedFile)
-	if err != nil {
+	if g.session, g.done, err = d.session(ctx, d.drawn); err != nil {
 		return nil, err
-	}
-	if g.session, g.done, err = seeded.Connect(ctx, dsn, d.Spec.Seed); err != nil {
-		return nil, fmt.Errorf("open %s: %w", d.drawn, err)
 	}
 	if err := g.draw(ctx, tables, length); err != nil {
 		return nil, errors.Join(err, g.close())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err er
 	}
 	conn := session.Conn
 	defer func() { err = errors.Join(err, done()) }()
-	if err := c.fill(ctx, session, ds); err != nil {
+	if err := c.fill(ctx, session, ds, path); err != nil {
 		return err
 	}
 	// A schema may have turned the write-ahead log on.
@@ -75,7 +76,7 @@ func (c Cache) derive(ctx context.Context, conn *sql.Conn, statements []string) 
 	return nil
 }
 
-func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Dataset) error {
+func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Dataset, path string) (err error) {
 	conn := session.Conn
 	if len(ds.Prepare) > 0 {
 		return c.derive(ctx, conn, ds.Prepare)
@@ -93,6 +94,15 @@ func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Datas
 	}
 	if err := c.within(ctx, func(ctx context.Context) (sql.Result, error) { return conn.ExecContext(ctx, ds.Schema) }); err != nil {
 		return fmt.Errorf("schema: %w; the SQL is:\n%s", err, ds.Schema)
+	}
+	if ds.Recorded != "" {
+		if err := attach(ctx, conn, filepath.Join(filepath.Dir(path), recordedName)); err != nil {
+			return err
+		}
+		defer func() { // settings would be of it too
+			_, detached := conn.ExecContext(ctx, "DETACH recorded")
+			err = errors.Join(err, detached)
+		}()
 	}
 	for _, table := range ds.Tables {
 		var err error

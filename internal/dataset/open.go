@@ -3,9 +3,12 @@ package dataset
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
+
+	"assay/internal/dataset/seeded"
 
 	_ "modernc.org/sqlite" // the oracle's engine, registered as "sqlite"
 )
@@ -48,6 +51,34 @@ func connect(ctx context.Context, path, query string) (conn *sql.Conn, done func
 		return db.Close()
 	}
 	return conn, done, nil
+}
+
+// session opens one of the data's files, which done closes, with what is recorded.
+func (d *Data) session(ctx context.Context, path string) (s *seeded.Session, done func() error, err error) {
+	dsn, err := uri(path, closedFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s, done, err = seeded.Connect(ctx, dsn, d.Spec.Seed); err != nil {
+		return nil, nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if err := attach(ctx, s.Conn, d.recorded); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return s, done, nil
+}
+
+// attach opens a file, if there is one, as the schema recorded.
+func attach(ctx context.Context, conn *sql.Conn, path string) error {
+	if path == "" {
+		return nil
+	}
+	name, err := uri(path, "mode=ro&immutable=1")
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "ATTACH ? AS recorded", name)
+	return wrap(err, "open "+path)
 }
 
 // ask returns the one value of the one row of an answer, as text.

@@ -237,11 +237,7 @@ func (d *Data) Compile(ctx context.Context, op assay.Operation) error {
 
 // seeded does something in a session of the data.
 func (d *Data) seeded(ctx context.Context, do func(*seeded.Session) error) (err error) {
-	dsn, err := uri(d.Path, closedFile)
-	if err != nil {
-		return err
-	}
-	session, done, err := seeded.Connect(ctx, dsn, d.Spec.Seed)
+	session, done, err := d.session(ctx, d.Path)
 	if err != nil {
 		return err
 	}

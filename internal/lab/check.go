@@ -285,7 +285,7 @@ func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout ti
 		if paces[key], err = paceOf(ctx, patient, cache, c, lack != nil); err == nil {
 			continue
 		}
-		missing := c.Dataset.File != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
+		missing := c.Dataset.File+c.Dataset.Recorded != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
 		if ctx.Err() != nil || !dataset.IsRefusal(err) && !missing {
 			return nil, err
 		}

@@ -76,8 +76,10 @@ func (c checker) source(w *workload) {
 		c.m.at(w.place, "a workload needs a schema, a file or records")
 	}
 	c.records(w)
-	if w.File.set() && w.File.value == "" {
-		c.m.at(w.File.place, "the file's path is empty")
+	for _, path := range []text{w.File, w.Recorded} {
+		if path.set() && path.value == "" {
+			c.m.at(path.place, "the file's path is empty")
+		}
 	}
 }
 

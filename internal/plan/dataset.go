@@ -13,12 +13,8 @@ import (
 
 // dataset resolves a workload's data and leaves its tables in the resolver.
 func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
-	d := assay.Dataset{Workload: w.Name, Seed: p.Seed}
-	if w.spec.File.set() {
-		d.File = w.spec.File.value
-		if !filepath.IsAbs(d.File) {
-			d.File = filepath.Join(filepath.Dir(p.file), d.File)
-		}
+	d := assay.Dataset{Workload: w.Name, Seed: p.Seed, File: p.path(w.spec.File), Recorded: p.path(w.spec.Recorded)}
+	if d.File != "" {
 		return d
 	}
 	if !w.spec.Schema.set() && w.calls() {
@@ -42,6 +38,14 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 	}
 	d.Tables = r.tables
 	return d
+}
+
+// path is a file that the plan names; empty where it names none.
+func (p *Plan) path(name text) string {
+	if name.value == "" || filepath.IsAbs(name.value) {
+		return name.value
+	}
+	return filepath.Join(filepath.Dir(p.file), name.value)
 }
 
 // table resolves one table; defined are the schema's tables.

@@ -45,6 +45,7 @@ type workload struct {
 	Name       text               `yaml:"name" jsonschema_description:"Name of the one workload; the plan's by default."`
 	Schema     text               `yaml:"schema" jsonschema_description:"SQL that creates the tables."`
 	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
+	Recorded   text               `yaml:"recorded" jsonschema_description:"An SQLite file whose tables SQL of data and args reads as recorded.NAME; relative to the plan."`
 	Params     dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the workload: name and values."`
 	Sources    dict[text]         `yaml:"sources" jsonschema_description:"Queries of the data by name, from which arguments are drawn as from a table: {from: name.column}."`
 	Data       dict[tableOfPlan]  `yaml:"data" jsonschema_description:"Rows to generate, by table."`

@@ -183,6 +183,9 @@ func fileKey(ds assay.Dataset) string {
 	if err != nil {
 		key = ds.File // the working folder is gone
 	}
+	if ds.Recorded != "" {
+		key += " recorded=" + ds.Recorded
+	}
 	for _, name := range slices.Sorted(maps.Keys(ds.FileSettings)) {
 		key += " " + name + "=" + ds.FileSettings[name]
 	}
