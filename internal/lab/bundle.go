@@ -50,7 +50,10 @@ func (l *Lab) WriteBundle(ctx context.Context, request Request, to io.Writer, fo
 				return err
 			}
 		}
-		if named := c.Dataset.File; named != "" && !copied[named] {
+		for _, named := range []string{c.Dataset.File, c.Dataset.Recorded} {
+			if named == "" || copied[named] {
+				continue
+			}
 			copied[named] = true
 			data, err := copyData(ctx, named, filepath.Dir(request.PlanFile), filepath.Join(work.Dir, fmt.Sprint(len(copied))))
 			if err != nil {

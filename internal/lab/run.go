@@ -265,7 +265,8 @@ func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Optio
 	}
 	s.cases, err = plan.SelectToMeasure(all, options.Only, sides...)
 	for i := range s.cases {
-		s.cases[i].Dataset.File = l.Bundle.DataFile(s.cases[i].Dataset.File)
+		d := &s.cases[i].Dataset
+		d.File, d.Recorded = l.Bundle.DataFile(d.File), l.Bundle.DataFile(d.Recorded)
 	}
 	s.names = assay.NamesOf(s.cases)
 	return s, AsInputError(err)
