@@ -96,9 +96,9 @@ const maxStatements = 10_000
 // logReader collects the lines of a log.
 type logReader struct {
 	known  map[string]*recorded.Text // by their names in the log
-	texts  map[string]string       // templates, by id
-	ranges map[string][]span       // of integers, by id
-	open   map[int64]*begun        // transactions, by connection
+	texts  map[string]string         // templates, by id
+	ranges map[string][]span         // of integers, by id
+	open   map[int64]*begun          // transactions, by connection
 	shapes map[string]*shape
 	busy   []moment
 	t      logged
