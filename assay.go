@@ -143,6 +143,7 @@ func (r Run) ProofsOf(c Cell) []Proof {
 // so that a resumed run measures the same cells.
 type Options struct {
 	Drivers   []string            // NAME or NAME@VERSION; empty: the plan's
+	Asked     []string            // the names by which Drivers were asked for, where one stands for several
 	Only      map[string][]string // coordinates that select cells
 	Budget    time.Duration       // of measuring, builds excluded
 	Precision float64             // target half-width of a confidence interval, as a fraction

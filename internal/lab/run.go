@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"time"
 
@@ -102,6 +103,9 @@ func (q Request) options() assay.Options {
 	}
 	if q.Margin > 0 {
 		o.Margin = q.Margin
+	}
+	if slices.Contains(q.Drivers, goDrivers) || slices.Contains(q.Drivers, allDrivers) {
+		o.Asked = q.Drivers
 	}
 	return o
 }

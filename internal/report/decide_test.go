@@ -48,3 +48,16 @@ func TestDecide(t *testing.T) {
 		})
 	}
 }
+
+// Drivers that one name stood for are not spelled out in the command that decides.
+func TestDecideNamesDriversAsAsked(t *testing.T) {
+	run, trials := readsOf(1, "mattn", "modernc", "glebarez")
+	run.Options.Asked = []string{"*"}
+	r := mustReport(t, run, trials)
+	if got := r.decide(r.Answer()); !strings.Contains(got, "--drivers '*' ") || strings.Contains(got, "glebarez") {
+		t.Errorf("got %s, want the drivers as they were asked for", got)
+	}
+	if got := repeat(run, ""); !strings.Contains(got, "--drivers mattn,modernc,glebarez") {
+		t.Errorf("got %s to repeat, want the drivers of then", got)
+	}
+}

@@ -443,6 +443,9 @@ func (r *Report) decide(a analysis.Answer) string {
 	} else {
 		run.Options.Budget = a.Needs
 	}
+	if asked := run.Options.Asked; len(asked) > 0 {
+		run.Options.Drivers = asked // one name for many
+	}
 	for _, t := range tables {
 		operations[t.Cell().Operation] = true
 	}
