@@ -1,0 +1,80 @@
+package lint
+
+import (
+	"slices"
+	"testing"
+)
+
+// No findings where SQLite is plainly used, and nothing of it was judged, are no good news.
+func TestNothingJudgedIsNotChecked(t *testing.T) {
+	const head = "package app\n\nimport (\n\t\"database/sql\"\n\t\"os\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\n"
+	for source, want := range map[string]bool{
+		head + "func open() { sql.Open(\"sqlite\", os.Getenv(\"DSN\")) }\n":               false,
+		head + "func open() { sql.Open(os.Getenv(\"DRIVER\"), \"app.db\") }\n":            false,
+		head + "func open(dsn string) { sql.Open(\"sqlite\", dsn) }\n":                    false,
+		head + "func open() { sql.Open(\"sqlite\", \"app.db?_pragma=temp_store(2)\") }\n": true,
+		"package app\n": true,
+	} {
+		dir := folder(t, map[string]string{"go.mod": "module example.test/app\n\ngo 1.26\n\nrequire modernc.org/sqlite v1.54.0\n\nreplace modernc.org/sqlite v1.54.0 => ./sqlite\n",
+			"sqlite/go.mod": "module modernc.org/sqlite\n\ngo 1.26\n", "sqlite/sqlite.go": "package sqlite\n", "app.go": source})
+		result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
+		must(t, err)
+		if result.Checked() != want || len(result.Findings) > 0 || (len(result.NotJudged) == 0) == (source != "package app\n") {
+			t.Errorf("%s: got checked %v of %+v, want %v", source, result.Checked(), result, want)
+		}
+	}
+}
+
+func TestPythonNamesWhatIsNotJudged(t *testing.T) {
+	needPython(t)
+	for text, want := range map[string][]string{
+		"from sqlalchemy.ext.asyncio import create_async_engine\ne = create_async_engine('sqlite+aiosqlite:///a.db')\n":       {"create_async_engine"},
+		"from sqlalchemy.ext.asyncio import create_async_engine\ne = create_async_engine('postgresql+asyncpg://a')\n# sqlite": nil,
+		"from sqlalchemy import create_engine\ne = create_engine(url)  # sqlite\n":                                            {"create_engine"},
+		"DATABASES = {'default': env.db(default='sqlite:///a.db')}\n":                                                         {"DATABASES"},
+		"from sqlalchemy import create_engine\ne = create_engine(url)  # assay:ignore not-judged it is sqlite always\n":       nil,
+	} {
+		result, err := Configurations(t.Context(), folder(t, map[string]string{"a.py": text}), djangos())
+		must(t, err)
+		var got []string
+		for _, u := range result.NotJudged {
+			got = append(got, u.Parameter)
+		}
+		if !slices.Equal(got, want) || result.Checked() != (result.Seen == 0) {
+			t.Errorf("%s: got %q of %+v, want %q", text, got, result, want)
+		}
+	}
+}
+
+// Keys of a database beside its alias are another database to Django.
+func TestDjangoKeysBesideAnAlias(t *testing.T) {
+	needPython(t)
+	const entry = `"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "a.db"}`
+	for text, want := range map[string]int{
+		"DATABASES = {" + entry + `, "OPTIONS": {"timeout": 90}}`:                        1,
+		"DATABASES = {" + entry + `, "CONN_MAX_AGE": 60, "ATOMIC_REQUESTS": True}`:       2,
+		"DATABASES = {" + entry + `, "replica": {"OPTIONS": {"timeout": 90}}}`:           0,
+		`DATABASES = {"default": {"ENGINE": "django.db.backends.mysql"}, "OPTIONS": {}}`: 0,
+	} {
+		result, err := Configurations(t.Context(), folder(t, map[string]string{"settings.py": text + "\n", "pyproject.toml": "[project]\ndependencies = [\"Django==5.0\"]\n"}), djangos())
+		must(t, err)
+		if len(result.Findings) != want || len(result.Broken) > 0 {
+			t.Errorf("%s: got %+v, want %d findings", text, result, want)
+		}
+	}
+}
+
+func TestVersionsOfAProject(t *testing.T) {
+	for text, want := range map[string][]string{
+		"[project]\ndependencies = [\"gunicorn\", \"Django==5.0.14\"]\n":                           {"5.0.14"},
+		"[project]\ndependencies = [\n  'django[argon2] == 5.0.14 ; python_version > \"3\"',\n]\n": {"5.0.14"},
+		"[tool.poetry.dependencies]\ndjango = \"5.0.14\"\n":                                        {"5.0.14"},
+		"[tool.poetry.dependencies]\ndjango = {version = \"==5.0.14\", extras = []}\n":             {"5.0.14"},
+		"[project]\ndependencies = [\"Django>=5.0\", \"django-extra==1.0\"]\n":                     nil,
+		"[tool.poetry.dependencies]\ndjango = \"^5.0\"\n":                                          nil,
+	} {
+		if got := packageVersions("pyproject.toml", text, "django"); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
