@@ -229,20 +229,25 @@ func (e *evaluator) field(x *ast.SelectorExpr, known values, depth int) string {
 		return unknown
 	}
 	var texts []string
+	var set []ast.Expr
 	for _, a := range e.assigned[v.Pos()] {
 		if a.rhs == nil || e.isTest(a.rhs) || a.tok == token.ADD_ASSIGN {
 			continue
 		}
+		set = append(set, a.rhs)
 		wanted := e.wanted
 		if text := e.within(a.rhs, known, depth); text != "" && !strings.Contains(text, unknown) && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 		e.wanted = wanted
 	}
-	if len(texts) != 1 {
-		return unknown
+	switch {
+	case len(texts) == 1:
+		return texts[0]
+	case len(set) == 1: // a parameter, perhaps
+		return e.within(set[0], known, depth)
 	}
-	return texts[0]
+	return unknown
 }
 
 // fieldOf is the text of a field in a literal.

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"assay/internal/lint/facts"
@@ -70,6 +71,9 @@ func unjudged(o *open, parameter string, around []facts.Facts) string {
 	var first facts.Effect
 	for form, uri := range o.dsn.forms {
 		s, value, known := facts.Parse(uri, parameter)
+		if key, begin, _ := strings.Cut(parameter, "="); key == "_txlock" && slices.Contains([]string{"deferred", "immediate", "exclusive"}, begin) {
+			return ""
+		}
 		if !known {
 			return "no experiment is about it"
 		}

@@ -37,10 +37,17 @@ func added(dsn string) (*sql.DB, error) {
 	return sql.Open("sqlite3", dsn)
 }
 
+type store struct{ driver string }
+
+func newStore(driver string) *store { return &store{driver: driver} }
+
+func (s *store) connect(dsn string) (*sql.DB, error) { return sql.Open(s.driver, dsn) }
+
 func opens(dir string) {
-	wrapped("sqlite3", "wrapped.db?mode=ro") // want `ignores mode=ro`
-	twice("twice.db?mode=ro&x")              // want `ignores mode=ro`
-	sql.Open(ownName, "own.db?mode=ro")      // want `ignores mode=ro`
+	newStore("sqlite3").connect("method.db?mode=ro&_txlock=immediate") // want `ignores mode=ro`
+	wrapped("sqlite3", "wrapped.db?mode=ro")                           // want `ignores mode=ro`
+	twice("twice.db?mode=ro&x")                                        // want `ignores mode=ro`
+	sql.Open(ownName, "own.db?mode=ro")                                // want `ignores mode=ro`
 	sql.Open("sqlite3", address())
 	xorm.NewEngine("sqlite3", "engine.db?mode=ro") // want `ignores mode=ro`
 	c := defaults()
