@@ -92,19 +92,6 @@ func (r Run) NamedMachine() string {
 // first.
 var identity = []string{"machine", "cpu", "cores", "memory"}
 
-// Identity tells a machine from all others by its facts; it is empty where they do
-// not say which machine it is.
-func Identity(facts map[string]string) string {
-	if facts[identity[0]] == "" {
-		return ""
-	}
-	var all []string
-	for _, name := range identity {
-		all = append(all, facts[name])
-	}
-	return strings.Join(all, "|")
-}
-
 // OnMachine reports whether a run may have been made on the machine that has these
 // facts: none that both have is another one.
 func (r Run) OnMachine(facts map[string]string) bool {
