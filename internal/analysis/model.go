@@ -67,7 +67,7 @@ type Row struct {
 	// BusyByDefault says that operations were refused because a connection does not wait for
 	// locks. The figure is that of the loop that asks again, and of no program.
 	BusyByDefault bool
-	// Saturated says that it is a saturated closed loop in one process, whose percentiles are
+	// Saturated says that it is a saturated closed loop, not over HTTP, whose percentiles are
 	// left out.
 	Saturated bool
 	// IsFloor says that the target is the engine with nothing in between. It is
