@@ -166,7 +166,14 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 		fmt.Fprintln(a.stdout, "interrupted: drivers were not asked whether they can run the queries; assay run shows it")
 	}
 	for _, text := range d.Decisions {
-		fmt.Fprintln(a.stdout, "guessed:", text)
+		fmt.Fprintln(a.stdout, "assumed:", text)
 	}
-	fmt.Fprintln(a.stdout, "check what the plan marks as \"guessed\", then:", a.commandLine("run", path))
+	for _, text := range d.ToDo {
+		fmt.Fprintln(a.stdout, "to do:", text)
+	}
+	if len(d.ToDo) > 0 {
+		fmt.Fprintln(a.stdout, "write what stands in the plan as TODO, which this finds:", a.commandLine("plan", "check", path))
+		return
+	}
+	fmt.Fprintln(a.stdout, "look at the plan, then:", a.commandLine("run", path))
 }

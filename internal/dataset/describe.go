@@ -218,6 +218,7 @@ func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	r := resolution{d, conn, map[string]*generator{}}
+	defer func() { err = errors.Join(err, r.close()) }()
 	for row := 0; incomplete(&op); row++ {
 		if err := r.at(ctx, &op, row); err != nil {
 			return op, fmt.Errorf("operation %q: %w", op.Name, err)
@@ -270,8 +271,19 @@ func (r resolution) of(ctx context.Context, op assay.Operation) (*generator, err
 		return g, nil
 	}
 	g, err := r.data.arguments(ctx, op, describeRows)
+	if err != nil {
+		return nil, err
+	}
 	r.arguments[op.Name] = g
-	return g, err
+	return g, g.open(ctx, describeRows, func(i int) int { return i })
+}
+
+func (r resolution) close() error {
+	var errs []error
+	for _, g := range r.arguments {
+		errs = append(errs, g.close())
+	}
+	return errors.Join(errs...)
 }
 
 // at runs the operation at a position and fills in the types that its
@@ -288,7 +300,9 @@ func (r resolution) at(ctx context.Context, op *assay.Operation, row int) error 
 		return err
 	}
 	args := make([]any, len(g.columns))
-	g.row(row, args)
+	if err := g.row(row, args); err != nil {
+		return err
+	}
 	for i := range op.Steps {
 		step := &op.Steps[i]
 		if err := resolveStep(ctx, r.conn, step, args[:len(step.Args)], row); err != nil {

@@ -91,8 +91,27 @@ func (g *generator) open(ctx context.Context, length int, order func(int) int) e
 	return nil
 }
 
+// open takes values as they are stored: of a column, the driver makes times of dates.
 func (gr *group) open(ctx context.Context, g *generator, each seeded.Each) (err error) {
-	if gr.rows, err = g.session.ForEach(ctx, gr.query, each); err != nil {
+	query, err := g.session.Over(ctx, gr.query, each)
+	if err != nil {
+		return err
+	}
+	if gr.rows, err = g.session.QueryContext(ctx, query); err != nil {
+		return err
+	}
+	types, err := gr.rows.ColumnTypes()
+	if err == nil && slices.ContainsFunc(types, func(t *sql.ColumnType) bool { return t.DatabaseTypeName() != "" }) {
+		if err = gr.rows.Close(); err != nil {
+			return err
+		}
+		names := make([]string, len(types))
+		for i := range names {
+			names[i] = fmt.Sprintf("c%d", i+1)
+		}
+		gr.rows, err = g.session.QueryContext(ctx, fmt.Sprintf("WITH answer(%s) AS (\n%s\n) SELECT +%s FROM answer", strings.Join(names, ", "), query, strings.Join(names, ", +")))
+	}
+	if err != nil {
 		return err
 	}
 	gr.read, err = rowReader(gr.rows)

@@ -80,15 +80,29 @@ func (d *drafter) choose(ctx context.Context) error {
 	return nil
 }
 
-// kept are the operations that are measured, without the mix of them.
-func (d *drafter) kept() ([]assay.Operation, error) {
-	b, err := d.probe()
-	if err != nil {
-		return nil, err
+// kept are the operations that are measured, without the mix of them. Of those that the user
+// must complete, the SQL can be prepared.
+func (d *drafter) kept() (all []assay.Operation, err error) {
+	var b *probe
+	if len(d.tried()) > 0 {
+		if b, err = d.probe(); err != nil {
+			return nil, err
+		}
 	}
-	var all []assay.Operation
 	for _, o := range d.operations {
-		if o.leftOut == "" {
+		switch {
+		case o.leftOut != "":
+		case o.toDo():
+			op := assay.Operation{Name: o.name}
+			for _, q := range o.queries {
+				step := assay.Step{SQL: q.sql}
+				for i := range q.args {
+					step.Args = append(step.Args, assay.Values{Kind: assay.Expression, Query: "SELECT 1" + strings.Repeat(", 1", len(q.args)-1), Of: i})
+				}
+				op.Steps = append(op.Steps, step)
+			}
+			all = append(all, op)
+		default:
 			all = append(all, b.cases[o.name].Operation)
 		}
 	}

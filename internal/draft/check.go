@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-
-	"assay/internal/plan/sqltext"
 )
 
 // checkedBytes is how many bytes of a table a check reads at most: it runs after
@@ -52,7 +49,7 @@ func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, u
 // the engine assigns is not read: of several clients, the order of commits decides which
 // row gets which.
 func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
-	g := o.guess
+	g := o.drawer
 	key, above := (*column)(nil), int64(0)
 	for _, c := range g.target.columns {
 		if start, ok := g.above[c]; ok && key == nil {
@@ -68,7 +65,7 @@ func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return o.newRows(key, number(f.high)), nil
+		return o.newRows(key, whole(f.high)), nil
 	}
 	names := []string{plain(key.name)}
 	for _, c := range o.given() {
@@ -91,7 +88,7 @@ func (o *statement) newRows(id *column, above int64) string {
 		}
 		order = append(order, name)
 	}
-	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(o.guess.target.name), plain(id.name), above)
+	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(o.drawer.target.name), plain(id.name), above)
 	if len(names) == 0 {
 		return "SELECT count(*) " + from
 	}
@@ -101,7 +98,7 @@ func (o *statement) newRows(id *column, above int64) string {
 // given are the columns that an INSERT lists and gives values which are its arguments.
 func (o *statement) given() []*column {
 	written := o.written()
-	return slices.DeleteFunc(slices.Clone(o.guess.listed), func(c *column) bool { return c == nil || !slices.Contains(written, c) })
+	return slices.DeleteFunc(slices.Clone(o.drawer.listed), func(c *column) bool { return c == nil || !slices.Contains(written, c) })
 }
 
 // listedInOrder reads columns and those that are given of all rows, where new ones are not
@@ -109,7 +106,7 @@ func (o *statement) given() []*column {
 // time.
 func (o *statement) listedInOrder(ctx context.Context, s *schema, columns []*column, otherwise string) (string, error) {
 	written := o.written()
-	check, err := s.rowsInOrder(ctx, o.guess.target, append(columns, o.given()...), func(c *column) bool { return slices.Contains(written, c) })
+	check, err := s.rowsInOrder(ctx, o.drawer.target, append(columns, o.given()...), func(c *column) bool { return slices.Contains(written, c) })
 	if check == "" {
 		check = otherwise
 	}
@@ -118,9 +115,9 @@ func (o *statement) listedInOrder(ctx context.Context, s *schema, columns []*col
 
 // deleted reads the keys that are left, or counts.
 func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
-	check, err := s.rowsInOrder(ctx, o.guess.target, nil, func(*column) bool { return true })
+	check, err := s.rowsInOrder(ctx, o.drawer.target, nil, func(*column) bool { return true })
 	if check == "" {
-		check = "SELECT count(*) FROM " + plain(o.guess.target.name)
+		check = "SELECT count(*) FROM " + plain(o.drawer.target.name)
 	}
 	return check, err
 }
@@ -128,8 +125,8 @@ func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
 // updated reads the columns that are set, or sums them up where the table is
 // large.
 func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
-	sure := !random(o.guess.tokens) && !clock(o.guess.tokens) // else the key may be set by chance
-	check, err := s.rowsInOrder(ctx, o.guess.target, o.assigned(), func(*column) bool { return sure })
+	sure := !random(o.drawer.tokens) && !clock(o.drawer.tokens) // else the key may be set by chance
+	check, err := s.rowsInOrder(ctx, o.drawer.target, o.assigned(), func(*column) bool { return sure })
 	if check != "" || err != nil {
 		return check, err
 	}
@@ -148,13 +145,13 @@ func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
 		}
 		selected = append(selected, "count(DISTINCT "+name+")", "min("+name+")", "max("+name+")")
 	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.guess.target.name)), nil
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.drawer.target.name)), nil
 }
 
 // assigned returns the columns of SET whose new values do not depend on chance
 // or on the clock.
 func (o *statement) assigned() []*column {
-	g := o.guess
+	g := o.drawer
 	var all []*column
 	for i := g.top("SET"); i >= 0 && i+1 < len(g.tokens); {
 		end := i + 1
@@ -172,62 +169,4 @@ func (o *statement) assigned() []*column {
 		i = end
 	}
 	return all
-}
-
-const (
-	searched = 100 // words that a full-text search draws from
-	wordRows = 200 // texts that they are taken from
-)
-
-// matches searches for words of the texts, of which frequent ones come more often: one
-// word alone would always read the same part of the index, which may be its shortest.
-func (g *guesser) matches(ctx context.Context, i int, u use) (yaml, note string, err error) {
-	var words []string
-	var from []string
-	for _, c := range u.table.columns {
-		f, err := g.schema.stats(ctx, c)
-		if err != nil || c.hidden || f.kind != "text" {
-			continue
-		}
-		found, err := g.schema.words(ctx, c, f.values)
-		if err != nil {
-			return "", "", err
-		}
-		if words = append(words, found...); len(found) > 0 {
-			from = append(from, c.String())
-		}
-	}
-	if len(words) == 0 {
-		return constant("word"), fmt.Sprintf("%s has no text yet", u.table.name), nil
-	}
-	s := source{name: fmt.Sprintf("%s-words-%d", strings.ReplaceAll(g.name, ".", "-"), g.first+i)}
-	drawn := make([]string, min(searched, len(words)))
-	for k := range drawn { // of each column as many as of the others
-		drawn[k] = words[k*len(words)/len(drawn)]
-	}
-	s.sql = "SELECT column1 AS word FROM (VALUES ('" + strings.Join(drawn, "'), ('") + "'))"
-	g.words = append(g.words, s)
-	return fmt.Sprintf("{from: %s}", scalar(s.name+".word")), "a word of " + strings.Join(from, " or "), nil
-}
-
-// words are some words of a column's texts, as often as the texts have them.
-func (s *schema) words(ctx context.Context, c *column, values int64) ([]string, error) {
-	rows, err := texts(ctx, s.db, fmt.Sprintf("SELECT %s FROM %s WHERE rowid %% %d = 0 LIMIT %d",
-		c.sql(), sqltext.Quote(c.table.name), 1+values/wordRows, wordRows))
-	if err != nil {
-		return nil, ctx.Err() // a module may keep no texts, and no row ids
-	}
-	var all []string
-	for i, row := range rows {
-		words := slices.DeleteFunc(strings.FieldsFunc(row[0], func(r rune) bool { return !unicode.IsLetter(r) }), operator)
-		if len(words) > 0 {
-			all = append(all, words[i%len(words)])
-		}
-	}
-	return all, nil
-}
-
-// operator reports whether a word is one of FTS5's own.
-func operator(word string) bool {
-	return slices.Contains([]string{"AND", "OR", "NOT", "NEAR"}, word)
 }

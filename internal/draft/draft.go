@@ -1,21 +1,16 @@
 // Package draft writes a plan for a user's own database and queries.
 //
-// What a plan has to say beyond the queries is guessed from the data, and
-// marked as guessed in the plan: how arguments are drawn, how many rows come
-// back, what proves a change. Nothing is guessed silently, and nothing stands
-// in the plan that was not tried: every operation is run on a private copy of
-// the database as a run prepares it, and one that fails is left out, with the
-// reason. The database itself is only read, by package dataset.
+// Of what a plan says beyond the queries, little is concluded: an equality draws from its
+// column, a new key continues, LIMIT is 20, what is written is as rows have it. The rest
+// stands in the plan as TODO. All else was tried: every operation is run on a private copy
+// of the database as a run prepares it, and one that fails is left out, with the reason.
+// The database itself is only read, by package dataset.
 //
-// The way through the package: script.go splits the file of queries, log.go reads a
-// log of traffic, schema.go reads tables and values, understand.go makes operations:
-// reference.go and use.go find out what an argument is compared with, guess.go and
-// source.go say how it is drawn, measured.go how skewed, statement.go and
-// operation.go add what SQLite does with a query and what proves it; newrow.go gives new
-// rows ids that later statements name. probe.go tries
-// it, fit.go moves ends of ranges until rows are as many as in the log, write.go writes it.
-// Of a log, literal.go guesses the literals, twin.go finds arguments that repeat others, and
-// times.go compares times.
+// The way through the package: script.go splits the file of queries, log.go reads a log of
+// traffic, schema.go reads tables and values, understand.go makes operations: use.go finds
+// out what an argument is compared with, args.go writes the SQL that gives it, statement.go
+// and operation.go add what SQLite does with a query and what proves it. probe.go tries it,
+// write.go writes it.
 package draft
 
 import (
@@ -73,7 +68,8 @@ type Draft struct {
 	Budget     time.Duration
 	Operations []string // names of those that are measured
 	LeftOut    []string // statements that are not, with line and reason
-	Decisions  []string // what is guessed, and decides what is measured
+	ToDo       []string // arguments that the user must write
+	Decisions  []string // what only the user knows, and the draft assumes
 	Measured   []string // what the log shows of the traffic
 	Differs    []string // where the drafted operations differ from the log
 	// Interrupted says that the context ended when every operation had been tried: drivers
@@ -112,11 +108,7 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err := d.try(ctx); err != nil {
 		return nil, err
 	}
-	err = d.timeReads(ctx)
-	if err == nil {
-		err = d.choose(ctx)
-	}
-	if err != nil && ctx.Err() == nil {
+	if err = d.choose(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	d.interrupted = ctx.Err() != nil
@@ -155,7 +147,7 @@ type drafter struct {
 
 // newDrafter copies the database and reads its schema.
 func newDrafter(ctx context.Context, options Options) (*drafter, error) {
-	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}, taken: map[string]int64{}}
+	d := &drafter{document: document{options: options}, taken: map[string]int64{}}
 	for _, name := range drivers {
 		d.targets = append(d.targets, target{driver: name})
 	}
@@ -244,12 +236,15 @@ func relative(plan, file string) (string, error) {
 
 // try runs the operations and leaves out those that fail.
 func (d *drafter) try(ctx context.Context) error {
+	if len(d.tried()) == 0 {
+		return nil
+	}
 	b, err := d.probe()
 	if err != nil {
 		return err
 	}
 	for i, o := range d.operations {
-		if o.leftOut != "" {
+		if o.leftOut != "" || o.toDo() {
 			continue
 		}
 		if o.changes() {
@@ -263,13 +258,7 @@ func (d *drafter) try(ctx context.Context) error {
 			o.leftOut = d.late(limit).Error()
 			continue
 		}
-		if b, err = d.fitted(ctx, b, o); err != nil {
-			return err
-		}
 		if err := b.learn(ctx, limit, o); err != nil {
-			return err
-		}
-		if b, err = d.relate(ctx, b, o); err != nil {
 			return err
 		}
 	}
@@ -282,6 +271,11 @@ func (d *drafter) try(ctx context.Context) error {
 		}
 	}
 	return d.tryMix(ctx)
+}
+
+// tried are the operations that are tried: those whose arguments are there.
+func (d *document) tried() []*operation {
+	return slices.DeleteFunc(slices.Clone(d.operations), func(o *operation) bool { return o.leftOut != "" || o.toDo() })
 }
 
 // probe tries the plan as it stands.
@@ -340,24 +334,30 @@ func (s *script) subject() string {
 
 // finish sets the budget and holds the plan against what it was made of.
 func (d *drafter) finish() (*Draft, error) {
-	p, err := d.decode()
-	if err != nil {
-		return nil, err
+	var cases []assay.Case
+	if len(d.tried()) > 0 {
+		p, err := d.decode()
+		if err != nil {
+			return nil, err
+		}
+		if cases, err = p.Expand(nil); err != nil {
+			return nil, fmt.Errorf("the drafted plan is not right: %w", err)
+		}
+		if d.budget, err = d.time(cases); err != nil {
+			return nil, err
+		}
+		if _, err = d.decode(); err != nil {
+			return nil, err
+		}
 	}
-	cases, err := p.Expand(nil)
-	if err != nil {
-		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
-	}
-	if d.budget, err = d.time(cases); err != nil {
-		return nil, err
-	}
-	if p, err = d.decode(); err != nil {
-		return nil, err
-	}
-	draft := &Draft{Text: p.Text, Cells: len(cases), Budget: p.Budget, Interrupted: d.interrupted}
+	draft := &Draft{Text: d.text(true), Cells: len(cases), Budget: d.budget, Interrupted: d.interrupted}
 	for _, o := range d.operations {
 		if o.leftOut == "" {
 			draft.Operations = append(draft.Operations, o.name)
+			if o.toDo() {
+				draft.Cells += len(profiles) * len(d.targets)
+				draft.ToDo = append(draft.ToDo, o.missing())
+			}
 			continue
 		}
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", o.name, o.place(), o.leftOut))
@@ -373,7 +373,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.LeftOut = append(draft.LeftOut, "the mix of all operations: "+d.unmixed)
 	}
 	if d.log != nil {
-		draft.Measured, draft.Differs = slices.Concat(d.log.summary(), []string{d.log.prepares()}, withoutLiterals(d.operations), untimed(d.operations)), deviations(d.operations, d.log.clients)
+		draft.Measured, draft.Differs = append(d.log.summary(), d.log.prepares()), deviations(d.operations)
 	}
 	draft.LeftOut = append(draft.LeftOut, d.unfit...)
 	draft.LeftOut = append(draft.LeftOut, d.schema.unread...)
@@ -383,27 +383,27 @@ func (d *drafter) finish() (*Draft, error) {
 	return draft, nil
 }
 
-// decisions are what only the user knows and the draft guesses.
+// missing says which arguments the user must write.
+func (o *operation) missing() string {
+	var all []string
+	for i, st := range o.steps {
+		for _, n := range st.missing() {
+			text := fmt.Sprintf("argument %d", n)
+			if o.transaction {
+				text += fmt.Sprintf(" of step %d", i+1)
+			}
+			all = append(all, text)
+		}
+	}
+	return fmt.Sprintf("%s, %s: %s", o.name, o.place(), strings.Join(all, ", "))
+}
+
+// decisions are what only the user knows and the draft assumes.
 func (d *drafter) decisions() []string {
-	var all, names []string
-	arguments := 0
-	for _, o := range d.operations {
-		guessed := 0
-		for _, q := range o.queries {
-			guessed += len(q.args)
-		}
-		if o.leftOut == "" && guessed > 0 {
-			arguments += guessed
-			names = append(names, o.name)
-		}
+	if d.mix == nil || d.mix.measured {
+		return nil
 	}
-	if arguments > 0 {
-		all = append(all, fmt.Sprintf("how %d arguments are drawn, of %s", arguments, strings.Join(names, ", ")))
-	}
-	if d.mix != nil && !d.mix.measured {
-		all = append(all, fmt.Sprintf("how often each operation comes in %s (%d %% reads, %d %% changes), and its clients (%d)", d.mix.name, readShare, writeShare, d.mix.clients))
-	}
-	return all
+	return []string{fmt.Sprintf("how often each operation comes in %s (%d %% reads, %d %% changes), and its clients (%d)", d.mix.name, readShare, writeShare, d.mix.clients)}
 }
 
 // time returns a budget: the rule of thumb for a small file, what copying the
@@ -422,7 +422,7 @@ func (d *drafter) time(cases []assay.Case) (time.Duration, error) {
 // decode reads the plan as it stands, and holds its SQL against the queries:
 // what YAML makes of a text must be the text.
 func (d *drafter) decode() (*plan.Plan, error) {
-	text := d.text()
+	text := d.text(false)
 	p, err := plan.Decode(d.options.Plan, []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("the drafted plan does not decode: %w", err)
@@ -432,10 +432,8 @@ func (d *drafter) decode() (*plan.Plan, error) {
 		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
 	}
 	want, got := map[string][]string{}, map[string][]string{}
-	for _, o := range d.operations {
-		if o.leftOut == "" {
-			want[o.name] = o.texts()
-		}
+	for _, o := range d.tried() {
+		want[o.name] = o.texts()
 	}
 	for _, c := range cases {
 		if len(c.Operation.Steps) > 0 {

@@ -190,77 +190,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestArguments holds what is guessed for single queries.
-func TestArguments(t *testing.T) {
-	database := create(t, read(t, "testdata/shop.sql"))
-	for query, want := range map[string]string{
-		"SELECT 1 FROM user WHERE id = ?":                              "{uniform: [1, 200]}",
-		"SELECT 1 FROM user u WHERE ? = u.id":                          "{uniform: [1, 200]}",
-		"SELECT 1 FROM user WHERE rowid = ?":                           "{uniform: [1, 200]}",
-		"SELECT 1 FROM note WHERE rowid = ?":                           "{uniform: [1, 30]}",
-		"SELECT 1 FROM user WHERE +id IN (?, ?)":                       "{uniform: [1, 200]} {uniform: [1, 200]}",
-		"SELECT 1 FROM user WHERE mail = ? COLLATE NOCASE":             "{from: user.mail}",
-		"SELECT 1 FROM user WHERE mail COLLATE NOCASE = ?":             "{from: user.mail}",
-		"SELECT 1 FROM user WHERE lower(mail) = lower(?)":              "{from: user.mail}",
-		"SELECT 1 FROM user WHERE mail IN (?, ?, ?)":                   "{from: user.mail} {from: user.mail, row: 2} {from: user.mail, row: 3}",
-		"SELECT 1 FROM tag WHERE order_id = ? AND label = ?":           "{from: tag.order_id} {from: tag.label}",
-		"SELECT 1 FROM tag WHERE (order_id, label) = (?, ?)":           "{from: tag.order_id} {from: tag.label}",
-		"SELECT 1 FROM user WHERE id BETWEEN ? AND ?":                  "{uniform: [1, 101]} {derive: {of: 1, add: 99}}",
-		"SELECT 1 FROM user WHERE id >= ? AND id < ? LIMIT ? OFFSET ?": "{uniform: [1, 101]} {derive: {of: 1, add: 99}} {const: 20} {uniform: [0, 100]}",
-		"SELECT 1 FROM user LIMIT ?, ?":                                "{uniform: [0, 100]} {const: 20}",
-		"SELECT 1 FROM user WHERE score > ?":                           "{from: user.score}",
-		"SELECT 1 FROM user WHERE name LIKE ?":                         `{const: "Name %"}`,
-		"SELECT 1 FROM user WHERE name LIKE '%' || ? || '%'":           `{const: "Name "}`,
-		"SELECT 1 FROM user WHERE name GLOB ?":                         `{const: "Name *"}`,
-		"SELECT 1 FROM user WHERE born IS ? OR city IS NOT ?":          "{from: user.born} {from: user.city}",
-		"SELECT ?": "{uniform: [1, 100]}",
-		"SELECT 1 FROM missing.user WHERE ? IS NULL":                                       "",
-		"SELECT 1 FROM empty WHERE a = ? AND b = ? AND c = ? AND d > ?":                    "{uniform: [1, 1000]} {text: 12} {real: [0, 1000]} {blob: 16}",
-		"SELECT 1 FROM note WHERE mixed = ?":                                               "{const: 1}",
-		"SELECT 1 FROM \"odd table\" WHERE \"odd column\" = ?":                             `{from: "odd table.odd column"}`,
-		"SELECT (SELECT mail FROM user WHERE id = ?) FROM orders WHERE total = ?":          "{uniform: [1, 200]} {from: orders.total}",
-		"WITH x AS (SELECT id FROM orders WHERE user_id = ?) SELECT * FROM x WHERE id = ?": "{from: orders.user_id} {from: orders.id}",
-		"SELECT 1 FROM big WHERE id = ?":                                                   "{from: big.id}",
-		"INSERT INTO big VALUES (?)":                                                       "{seq: -8999999999}",
-		"INSERT INTO note (body) VALUES (?), (?)":                                          "{from: note.body} {from: note.body, row: 2}",
-		"INSERT INTO user (id, mail) VALUES (?, ?), (?, ?)":                                "",
-		"INSERT INTO user (id, mail, name) VALUES (?, ?, upper(?)), (?, ?, ?)":             "{next: user.id} {text: 16} {from: user.name} {derive: {of: 1, add: 1000000}} {text: 16} {from: user.name, row: 2}",
-		"INSERT INTO tag SELECT ?, ?":                                                      "{from: orders.id} {text: 16}",
-		"REPLACE INTO setting VALUES (?, ?)":                                               "{from: q.key, draw: once} {from: setting.value}",
-		"UPDATE user SET score = ?, visits = visits + ?, city = ? WHERE id = ?":            "{from: user.score, row: 2} {uniform: [1, 10]} {from: user.city, row: 2} {uniform: [1, 200]}",
-		"UPDATE user SET mail = ? WHERE id = ?":                                            "{text: 16} {uniform: [1, 200]}",
-		"UPDATE orders SET user_id = ? WHERE id = ?":                                       "{from: user.id} {uniform: [1, 900]}",
-		"UPDATE user SET (name, visits) = (?, ?) WHERE mail = ?":                           "{text: 8} {uniform: [0, 6]} {from: user.mail}",
-		"DELETE FROM orders WHERE id = ?":                                                  "{seq: 1}",
-		"DELETE FROM orders WHERE user_id = ?":                                             "{uniform: [1, 200]}",
-		"SELECT 1 FROM word WHERE word MATCH ?":                                            `{from: q-words-1.word}`,
-	} {
-		s, err := open(t.Context(), database)
-		must(t, err)
-		all, err := split(query)
-		must(t, err)
-		q := all[0].queries[0]
-		if _, err := explain(t.Context(), s, q); err != nil {
-			if want != "" {
-				t.Errorf("%s: %v", query, err)
-			}
-			continue
-		}
-		g := &guesser{rows: new([]newRow), analysis: analyse(q, s), name: "q", first: 1, taken: map[string]int64{}}
-		if err := g.guess(t.Context()); err != nil {
-			t.Errorf("%s: %v", query, err)
-		}
-		var got []string
-		for _, a := range q.args {
-			got = append(got, a.yaml)
-		}
-		if want != "" && strings.Join(got, " ") != want {
-			t.Errorf("%s\ngot  %s\nwant %s", query, strings.Join(got, " "), want)
-		}
-		_ = s.db.Close()
-	}
-}
-
 // TestRunning drafts from a file whose write-ahead log another connection
 // writes to.
 func TestRunning(t *testing.T) {
@@ -278,7 +207,7 @@ func TestRunning(t *testing.T) {
 	}
 	main := read(t, database)
 	d := drafted(t, database, "SELECT v FROM t WHERE id = ?")
-	if !strings.Contains(d.Text, "{uniform: [1, 3]}") || !strings.Contains(d.Text, "journal_mode: wal\n    page_size: 4096\n    auto_vacuum: none\n    encoding: UTF-8") {
+	if !strings.Contains(d.Text, "args: SELECT id FROM t\n    rows: 1\n") || !strings.Contains(d.Text, "current: {journal_mode: wal}\n") {
 		t.Errorf("drafted\n%s", d.Text)
 	}
 	if err := writing.Commit(); err != nil {
@@ -319,7 +248,7 @@ func TestLeftOut(t *testing.T) {
 	if !reflect.DeepEqual(d.Operations, []string{"select-t-1"}) || len(d.LeftOut) != len(want) {
 		t.Errorf("measured %q, left out %q", d.Operations, d.LeftOut)
 	}
-	if !strings.Contains(d.Text, "\n  #  insert-never-1:\n  #    sql: |-\n  #      INSERT INTO never VALUES (?)\n") {
+	if !strings.Contains(d.Text, "\n  #  insert-never-1:\n  #    sql: INSERT INTO never VALUES (?)\n") {
 		t.Errorf("what is left out does not stand in\n%s", d.Text)
 	}
 }
@@ -329,11 +258,11 @@ func TestForeignKeys(t *testing.T) {
 	database := create(t, `CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, p INT NOT NULL REFERENCES p);
 		INSERT INTO p VALUES (1), (2), (3), (4), (5); INSERT INTO c VALUES (1, 1), (2, 2)`)
 	const insert = "INSERT INTO c (p) VALUES (?);"
-	if d := drafted(t, database, insert); strings.Count(d.Text, "foreign_keys: on\n") != 2 || !strings.Contains(d.Text, "{from: p.id}") {
+	if d := drafted(t, database, insert); strings.Count(d.Text, "foreign_keys: on}\n") != 2 || !strings.Contains(d.Text, "args: SELECT (SELECT p FROM c WHERE id >= permute(:i, 2) + 1 LIMIT 1)\n") {
 		t.Errorf("drafted\n%s", d.Text)
 	}
 	d := drafted(t, database, insert+"DELETE FROM p WHERE id = ?")
-	if strings.Contains(d.Text, "    foreign_keys: on\n") || !strings.Contains(d.Text, "foreign_keys: on is left out: delete-p-1 fails with them") {
+	if strings.Contains(d.Text, "foreign_keys: on}\n") || !strings.Contains(d.Text, "foreign_keys: on is left out: delete-p-1 fails with them") {
 		t.Errorf("drafted\n%s", d.Text)
 	}
 }
@@ -342,16 +271,15 @@ func TestForeignKeys(t *testing.T) {
 func TestRows(t *testing.T) {
 	database := create(t, read(t, "testdata/shop.sql"))
 	for query, want := range map[string]int{
-		"SELECT name FROM user WHERE id = ?":                      1,
-		"SELECT id FROM orders WHERE user_id <= ? ORDER BY id":    -1,
-		"SELECT count(*) FROM orders WHERE total > ?":             1,
-		"SELECT id FROM orders ORDER BY id LIMIT 7":               7,
-		"SELECT label FROM tag WHERE order_id = ?":                1, // by chance, at every position
-		"SELECT id FROM user WHERE mail = 'nobody'":               -1,
-		"SELECT id FROM user WHERE id != ? ORDER BY id LIMIT 300": -1,
-		"INSERT INTO note VALUES (?, ?), (?, ?)":                  2,
-		"UPDATE user SET visits = ? WHERE id = ?":                 1,
-		"DELETE FROM tag WHERE order_id = ? AND label = ?":        1,
+		"SELECT name FROM user WHERE id = ?":                1,
+		"SELECT id FROM orders WHERE total = ? ORDER BY id": -1,
+		"SELECT count(*) FROM orders WHERE total = ?":       1,
+		"SELECT id FROM orders ORDER BY id LIMIT 7":         7,
+		"SELECT label FROM tag WHERE order_id = ?":          1, // by chance, at every position
+		"SELECT id FROM user WHERE mail = 'nobody'":         -1,
+		"INSERT INTO note VALUES (?, ?), (?, ?)":            2,
+		"UPDATE user SET visits = ? WHERE id = ?":           1,
+		"DELETE FROM tag WHERE order_id = ? AND label = ?":  1,
 	} {
 		d := drafted(t, database, "-- name: q\n"+query)
 		if got := expanded(t, d)["q"].Steps[0].Rows; got != want {

@@ -44,9 +44,13 @@ func TestHelpdesk(t *testing.T) {
 	if want := []string{"mattn", "mattn:ENABLE_FTS5", "mattn:ENABLE_FTS5:ENABLE_MATH_FUNCTIONS", "modernc", "glebarez"}; !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
-	if n := strings.Count(d.Text, "    foreign_keys: on\n"); n != 2 {
+	if n := strings.Count(d.Text, "foreign_keys: on}\n"); n != 2 {
 		t.Errorf("foreign keys are enforced in %d profiles, want 2", n)
 	}
+	if want := []string{"Search, line 21: argument 1", "Report, line 36: argument 2", "Between, line 40: argument 1, argument 2", "Rename, line 46: argument 2"}; !slices.Equal(d.ToDo, want) {
+		t.Errorf("to do: got %q, want %q", d.ToDo, want)
+	}
+	d.Text = strings.ReplaceAll(d.Text, "TODO", "'word'")
 	all := expanded(t, d)
 	for name, steps := range map[string]int{"OpenTicket": 3, "Reply": 3, "Close": 1} {
 		op := all[name]
@@ -69,7 +73,7 @@ func TestHelpdesk(t *testing.T) {
 
 // Blocks of slow operations are short, and all queries together have a time limit.
 func TestSlowQueries(t *testing.T) {
-	const slow = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n WHERE i > ?1"
+	const slow = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n JOIN item ON item.id = ?1"
 	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1), (2)"), "-- name: slow\n"+slow)
 	o.Block = 10 * time.Millisecond
 	d, err := draftIn(t, t.Context(), o)

@@ -15,6 +15,9 @@ import (
 // parameters as it has rows: each length is another statement in a log. They are one
 // operation, of which a plan has the length that is the nearest to the mean.
 
+// literal begins the names of the parameters that a log has in the place of literals.
+const literal = ":literal"
+
 var (
 	listed  = `(?:\?|:literal)`
 	inList  = regexp.MustCompile(`(?i)\bIN ?\( ?` + listed + `(?: ?, ?` + listed + `)* ?\)`)

@@ -37,13 +37,11 @@ type shape struct {
 	ids   []string
 	texts []string
 	count int
-	nanos int64   // of all, also of others
-	took  []int64 // nanoseconds of each
+	nanos int64 // of all, also of others
 	// A shape can stand for others, whose lists are longer or shorter.
 	others  int // operations of those
 	lengths int // how many shapes those are
 	steps   []*loggedStep
-	pairs   pairing
 	// prepared is how often its statements were prepared for one execution (each), or not by
 	// the program (never); all others were prepared before, or the log does not show it.
 	prepared map[string]int
@@ -54,19 +52,13 @@ type shape struct {
 type loggedStep struct {
 	times         int64
 	counted, rows int64 // of those whose rows the log has
-	most          int64 // rows of one
 	args          []*loggedArgument
 }
 
 // loggedArgument is what a log tells of an argument's values.
 type loggedArgument struct {
-	values, ranked, newest int
-	tags                   map[string]int
-	texts, bytes           int64 // texts and blobs, and what they have together
-	seen, nulls            int   // how often it was bound, and as NULL
-	// twin is one to the left, in the same statement or one before, that has the same
-	// value each time; nil: there is none.
-	twin *loggedArgument
+	values int
+	tags   map[string]int
 }
 
 // maxTags bounds the values that are told apart.
@@ -76,18 +68,10 @@ const maxTags = 200_000
 type logLine struct {
 	At, Conn, Tx int64
 	S            string
-	Args         []loggedValue
+	Args         []string // tags, the same for values that are alike; empty for NULL
 	Rows         *int64
 	NS           int64
 	Prep, Err    string
-}
-
-// loggedValue is what is compared of values.
-type loggedValue struct {
-	T    string // null, int, real, text or blob
-	N    int64  // the length of a text or blob
-	Tag  string // the same for values that are alike
-	Rank *int   // of an integer: the sixteenth of the range that the argument had so far
 }
 
 // maxStatements bounds the statements of one transaction that are kept.
@@ -97,7 +81,6 @@ const maxStatements = 10_000
 type logReader struct {
 	known  map[string]*recorded.Text // by their names in the log
 	texts  map[string]string         // templates, by id
-	ranges map[string][]span         // of integers, by id
 	open   map[int64]*begun          // transactions, by connection
 	shapes map[string]*shape
 	busy   []moment
@@ -117,16 +100,10 @@ type moment struct {
 	delta int
 }
 
-// span is what the integers of an argument lay between so far.
-type span struct {
-	low, high int64
-	any       bool
-}
-
 // readLog reads a log. Statements that failed are left out; a last line that was
 // cut off is, too.
 func readLog(data []byte) (*logged, error) {
-	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, ranges: map[string][]span{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
+	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
 	if err := recorded.Lines(data, r.line); err != nil {
 		return nil, err
 	}
@@ -149,7 +126,7 @@ func (r *logReader) line(line *recorded.Line) error {
 	if t := r.known[line.S]; t != nil {
 		l.S = t.ID
 		if values, ok := t.Values(line); ok && line.Err == "" {
-			l.Args = r.compared(t, values)
+			l.Args = tags(t, values)
 		}
 	}
 	r.leave(l)
@@ -179,52 +156,18 @@ func (r *logReader) line(line *recorded.Line) error {
 	return nil
 }
 
-// compared is what is compared of the values that a program bound.
-func (r *logReader) compared(t *recorded.Text, values []recorded.Value) (all []loggedValue) {
+// tags tell which values that a program bound are alike.
+func tags(t *recorded.Text, values []recorded.Value) (all []string) {
 	for i, v := range values {
-		if t.Literal(i) {
-			continue
+		switch {
+		case t.Literal(i):
+		case v.Of == nil:
+			all = append(all, "")
+		default:
+			all = append(all, v.Tag())
 		}
-		c := loggedValue{T: "null"}
-		switch of := v.Of.(type) {
-		case int64:
-			c.T, c.N = "int", 8
-			c.Rank = r.rank(t.ID, i, of)
-		case float64:
-			c.T, c.N = "real", 8
-		case string:
-			c.T = "text"
-		case []byte:
-			c.T = "blob"
-		}
-		if n, ok := v.Length(); ok {
-			c.N = n
-		}
-		if v.Of != nil {
-			c.Tag = v.Tag()
-		}
-		all = append(all, c)
 	}
 	return all
-}
-
-// rank is the sixteenth of the range that the argument's integers had so far in which this
-// one lies; nil before there is a range.
-func (r *logReader) rank(id string, argument int, v int64) *int {
-	for len(r.ranges[id]) <= argument {
-		r.ranges[id] = append(r.ranges[id], span{})
-	}
-	s := &r.ranges[id][argument]
-	if !s.any {
-		*s = span{v, v, true}
-	}
-	s.low, s.high = min(s.low, v), max(s.high, v)
-	const parts = topRank + 1
-	if s.high-s.low < parts {
-		return nil
-	}
-	rank := min(topRank, int(parts*(float64(v)-float64(s.low))/(float64(s.high)-float64(s.low)+1)))
-	return &rank
 }
 
 // leave ends a transaction that its connection is no longer in, as a line shows that
@@ -277,25 +220,16 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	}
 	s.count++
 	s.nanos += to - from
-	s.took = append(s.took, to-from)
 	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
 	at := 0
-	var tags []string
 	for i, l := range lines {
-		again := i > 0 && lines[i-1].S == l.S
-		if i > 0 && !again {
+		if i > 0 && lines[i-1].S != l.S {
 			at++
 		}
 		s.executed++
 		s.prepared[l.Prep]++
 		s.steps[at].take(l)
-		for _, a := range l.Args {
-			if !again {
-				tags = append(tags, a.Tag)
-			}
-		}
 	}
-	s.pairs.take(tags)
 }
 
 func (s *loggedStep) take(l logLine) {
@@ -303,35 +237,18 @@ func (s *loggedStep) take(l logLine) {
 	if l.Rows != nil {
 		s.counted++
 		s.rows += *l.Rows
-		s.most = max(s.most, *l.Rows)
 	}
-	for i, a := range l.Args {
+	for i, tag := range l.Args {
 		if i == len(s.args) {
 			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
 		}
 		into := s.args[i]
-		if into.seen++; a.T == "null" {
-			into.nulls++
-		}
-		if a.Tag != "" && (into.tags[a.Tag] > 0 || len(into.tags) < maxTags) {
+		if tag != "" && (into.tags[tag] > 0 || len(into.tags) < maxTags) {
 			into.values++
-			into.tags[a.Tag]++
-		}
-		if a.T == "text" || a.T == "blob" {
-			into.texts++
-			into.bytes += a.N
-		}
-		if a.Rank != nil {
-			into.ranked++
-			if *a.Rank >= topRank {
-				into.newest++
-			}
+			into.tags[tag]++
 		}
 	}
 }
-
-// topRank is the highest sixteenth of the integers seen so far.
-const topRank = 15
 
 // finish sorts the shapes and sums up when they came.
 func (r *logReader) finish() (*logged, error) {
@@ -340,7 +257,6 @@ func (r *logReader) finish() (*logged, error) {
 	}
 	r.t.endless += len(r.open)
 	for _, s := range r.shapes {
-		s.pairs.give(s.steps)
 		r.t.shapes = append(r.t.shapes, s)
 	}
 	slices.SortFunc(r.t.shapes, func(a, b *shape) int {
@@ -463,9 +379,4 @@ func harmonic(n int64, s float64) float64 {
 		return sum + math.Log(float64(n)/exact)
 	}
 	return sum + (math.Pow(float64(n), 1-s)-math.Pow(exact, 1-s))/(1-s)
-}
-
-// latest reports whether most values are of the highest sixteenth of those seen.
-func (a *loggedArgument) latest() bool {
-	return a != nil && a.ranked >= minDraws && a.newest*2 > a.ranked
 }

@@ -137,18 +137,13 @@ func (s *script) logged(statement int) *loggedStep {
 	return s.shape.steps[min(at, len(s.shape.steps)-1)]
 }
 
-// arguments are those of a statement in the log, by the arguments of the query; nil
-// where they are not as many.
-func (s *loggedStep) arguments(q *query) []*loggedArgument {
-	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return q.args[i].added || strings.HasPrefix(q.args[i].written, literal) })
-	if s == nil || len(bound) != len(s.args) {
-		return nil
+// argument is what the log has of an argument of a query; nil where it has nothing.
+func (s *loggedStep) argument(q *query, i int) *loggedArgument {
+	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return strings.HasPrefix(q.args[i].written, literal) })
+	if at := slices.Index(bound, i); s != nil && len(bound) == len(s.args) && at >= 0 {
+		return s.args[at]
 	}
-	all := make([]*loggedArgument, len(q.args))
-	for i, n := range bound {
-		all[n] = s.args[i]
-	}
-	return all
+	return nil
 }
 
 func indexes(n int) []int {
@@ -159,91 +154,26 @@ func indexes(n int) []int {
 	return all
 }
 
-// skew draws arguments as skewed as the log has them.
-func (g *guesser) skew() {
-	for i, logged := range g.logged {
-		u := g.all[i]
-		if u.column == nil || u.role != equal || u.column.found == nil {
-			continue
-		}
-		f := u.column.found
-		a := &g.args[i]
-		theta := logged.theta(f.distinct)
-		low, high, _ := f.bounds()
-		switch {
-		case theta == 0:
-			continue
-		case a.yaml == fmt.Sprintf("{uniform: [%d, %d]}", low, high) && logged.latest() && u.column.rowid:
-			a.yaml = fmt.Sprintf("{from: %s, draw: latest, theta: %.2f}", scalar(u.column.String()), theta)
-		case a.yaml == fmt.Sprintf("{uniform: [%d, %d]}", low, high):
-			a.yaml = fmt.Sprintf("{zipf: [%d, %d], theta: %.2f}", low, high, theta)
-		case u.column.unique() && strings.HasPrefix(a.yaml, "{from:") && !strings.Contains(a.yaml, "draw:"):
-			g.skewRow(a.yaml, u.table, theta, logged.latest())
-		default:
-			continue
-		}
-		a.note += fmt.Sprintf("; measured: a skew of %.2f", theta)
-	}
-}
-
-// skewRow draws all arguments of one row alike.
-func (g *guesser) skewRow(first string, t *table, theta float64, latest bool) {
-	draw := map[bool]string{false: "zipf", true: "latest"}[latest]
-	row := func(yaml string) string {
-		_, after, _ := strings.Cut(strings.TrimSuffix(yaml, "}"), ", row: ")
-		return after
-	}
-	for i, u := range g.all {
-		a := &g.args[i]
-		if u.table == t && strings.HasPrefix(a.yaml, "{from:") && !strings.Contains(a.yaml, "draw:") && row(a.yaml) == row(first) {
-			a.yaml = fmt.Sprintf("%s, draw: %s, theta: %.2f}", strings.TrimSuffix(a.yaml, "}"), draw, theta)
-		}
-	}
-}
-
-// fewBytes are so few that they change nothing: the fraction of a second.
-const fewBytes = 8
-
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 
-// bound are the bytes of the texts and blobs that a statement binds each time, here and
-// in the log.
-func (st *statement) bound(step *loggedStep) (here, logged float64) {
-	for i, a := range step.arguments(st.query) {
-		if a != nil && a.texts > 0 && st.bytes[i] >= 0 {
-			here += st.bytes[i]
-			logged += float64(a.bytes) / float64(step.times)
-		}
-	}
-	return here, logged
-}
+// share is that of the log's time from which on an operation is compared with it.
+const share = 0.01
 
-// deviations says which operations of a share of the log's time differ from
-// it: in their rows, in the bytes that they bind, or, of those that change nothing, in
-// their time against the others; changes wait for a disk here not. Other rows take another
-// time, which is not told as well. clients is how many operations ran at once in the log.
-func deviations(all []*operation, clients int) []string {
-	total, times := spent(all), slower(all)
-	var found, waited []string
+// deviations says which operations of a share of the log's time find or change other rows
+// than there.
+func deviations(all []*operation) []string {
+	total := int64(0)
 	for _, o := range all {
-		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < share*total {
-			continue
-		}
-		rows := o.otherRows()
-		found = append(append(found, rows...), o.otherBytes()...)
-		took, slow := times[o]
-		switch {
-		case !slow || rows != nil:
-		case clients > 1 && took < float64(clients) && took > 1/float64(clients):
-			waited = append(waited, fmt.Sprintf("%s (%.2f)", o.name, took))
-		default:
-			found = append(found, fmt.Sprintf("%s: relative to the other reads, it takes %.2f times as long here as in the log", o.name, took))
+		if o.shape != nil && o.leftOut == "" {
+			total += o.shape.nanos
 		}
 	}
-	if waited != nil {
-		found = append(found, fmt.Sprintf("relative to the other reads, the times of some differ here from the log, by these factors: %s; a cause may be that up to %d operations ran at once in the log and waited for each other",
-			strings.Join(waited, ", "), clients))
+	var found []string
+	for _, o := range all {
+		if o.shape != nil && o.leftOut == "" && !o.toDo() && float64(o.shape.nanos) >= share*float64(total) {
+			found = append(found, o.otherRows()...)
+		}
 	}
 	return found
 }
@@ -257,19 +187,6 @@ func (o *operation) otherRows() (found []string) {
 		}
 		if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
 			found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
-		}
-	}
-	return found
-}
-
-// otherBytes says which statements bind more or less than in the log.
-func (o *operation) otherBytes() (found []string) {
-	for i, st := range o.steps {
-		if i > 0 && o.logged(i) == o.logged(i-1) {
-			continue
-		}
-		if here, logged := st.bound(o.logged(i)); differs(here, logged) && math.Abs(here-logged) > fewBytes {
-			found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 		}
 	}
 	return found

@@ -24,6 +24,11 @@ type mix struct {
 	counts        map[string]int64 // operations of a block, by profile
 }
 
+// operations are those of the mix; whole says that also those that the user must complete.
+func (m *mix) operations(whole bool) []*operation {
+	return slices.DeleteFunc(slices.Concat(m.reads, m.writes), func(o *operation) bool { return !whole && o.toDo() })
+}
+
 // mixed are the operations of a mix's block.
 var mixed = map[string]int64{"current": 1000, "web": 5000, "durable": 1000}
 
@@ -128,8 +133,8 @@ func (m *mix) unfit(o *operation) string {
 func (o *operation) vary(changed []string, deleted bool) {
 	for _, st := range o.steps {
 		depends := st.changes()
-		for _, ref := range st.guess.schema.read(st.guess.refs) {
-			if t := st.guess.schema.table(ref.table); t != nil && slices.Contains(changed, t.name) {
+		for _, ref := range st.drawer.schema.read(st.drawer.refs) {
+			if t := st.drawer.schema.table(ref.table); t != nil && slices.Contains(changed, t.name) {
 				depends = true
 			}
 		}
@@ -141,8 +146,8 @@ func (o *operation) vary(changed []string, deleted bool) {
 
 func (o *operation) targets() (names []string) {
 	for _, st := range o.steps {
-		if st.changes() && st.guess.target != nil {
-			names = append(names, st.guess.target.name)
+		if st.changes() && st.drawer.target != nil {
+			names = append(names, st.drawer.target.name)
 		}
 	}
 	return names
@@ -152,27 +157,27 @@ func (o *operation) targets() (names []string) {
 // would be all that the mix measures.
 const mixedTime = 50 * time.Millisecond
 
-// weights is the mix as plans write it.
-func (m *mix) weights() string {
+// weights is the mix as plans write it; whole says that operations belong to it which are not
+// tried yet.
+func (m *mix) weights(whole bool) string {
 	var parts []string
 	if m.measured {
-		all := slices.Concat(m.reads, m.writes)
 		total := 0
-		for _, o := range all {
+		for _, o := range m.operations(true) {
 			total += o.shape.all()
 		}
-		for _, o := range all {
+		for _, o := range m.operations(whole) {
 			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.all()*measuredShares+total/2)/total)))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	add := func(part []*operation, share int) {
-		for _, o := range part {
-			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, share/len(part))))
+	for _, o := range m.operations(whole) {
+		part, share := m.reads, readShare
+		if o.changes() {
+			part, share = m.writes, writeShare
 		}
+		parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, share/len(part))))
 	}
-	add(m.reads, readShare)
-	add(m.writes, writeShare)
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -185,6 +190,9 @@ func (d *drafter) tryMix(ctx context.Context) error {
 		}
 	}
 	if d.mix, d.unmixed = newMix(kept, d.log); d.mix == nil {
+		return nil
+	}
+	if len(d.mix.operations(false)) == 0 {
 		return nil
 	}
 	d.progress("trying all of them together")

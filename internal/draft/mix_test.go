@@ -66,13 +66,3 @@ func TestLogOfManyKinds(t *testing.T) {
 		t.Errorf("%d operations are left out, want %d", l.rest, want)
 	}
 }
-
-// A query without anything that differs is tried once, not hundreds of times.
-func TestConstantOperation(t *testing.T) {
-	for want, yaml := range map[bool]string{true: "{const: 5}", false: "{uniform: [1, 9]}"} {
-		o := &operation{steps: []*statement{{query: &query{args: []argument{{yaml: yaml}}}}}}
-		if got := o.constant(); got != want {
-			t.Errorf("an operation with %s is constant: %t, want %t", yaml, got, want)
-		}
-	}
-}

@@ -7,19 +7,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"assay/internal/plan"
 )
 
 // operation is what the plan measures: a statement, or those of a transaction.
 type operation struct {
 	script
-	steps   []*statement     // as many as queries, once they are understood
-	sources []source         // of the arguments
-	counts  map[string]int64 // of a block, by profile; nil: the plan's default
-	each    time.Duration    // of one operation, in this process
-	usual   time.Duration    // the same, but where few took nearly all: these may be interruptions
-	here    []float64        // nanoseconds of it in this process, the median of each round
-	check   string
-	checked []string // types of the check's answer
+	steps  []*statement     // as many as queries, once they are understood
+	counts map[string]int64 // of a block, by profile; nil: the plan's default
+	each   time.Duration    // of one operation, in this process
+	usual  time.Duration    // the same, but where few took nearly all: these may be interruptions
+	check  string
 }
 
 func (o *operation) changes() bool {
@@ -65,17 +64,12 @@ func (o *operation) complete(ctx context.Context, s *schema) error {
 		limit = min(limit, max(5, scannedRows/scanned))
 	}
 	for _, st := range o.steps {
-		if t := st.guess.target; st.verb == "DELETE" && t != nil && len(t.columns) > 0 {
-			f, err := s.stats(ctx, t.columns[0])
-			if err != nil {
-				return err
-			}
-			limit = min(limit, max(1, st.deletable(f.rows)))
+		once, err := st.drawnOnce(ctx, s)
+		if err != nil {
+			return err
 		}
-	}
-	for _, s := range o.sources {
-		if s.once && s.rows > 0 { // drawn again, a row is not new
-			limit = min(limit, max(minBlock, int64(float64(s.rows)*(1-2*warmUp))))
+		if once > 0 { // drawn again, a row is gone, or there already
+			limit = min(limit, max(1, int64(float64(once)*(1-2*warmUp))))
 		}
 	}
 	o.bound(limit)
@@ -125,7 +119,7 @@ const defaultReads = 10_000
 func (o *operation) prove(ctx context.Context, s *schema) (err error) {
 	var changing []*statement
 	for _, st := range o.steps {
-		if st.changes() && st.guess.target != nil {
+		if st.changes() && st.drawer.target != nil {
 			changing = append(changing, st)
 		}
 	}
@@ -146,7 +140,7 @@ func (o *operation) prove(ctx context.Context, s *schema) (err error) {
 // sums are a count of the rows of the table that a statement changes, and the sums
 // of what it writes.
 func (o *statement) sums() []string {
-	table := plain(o.guess.target.name)
+	table := plain(o.drawer.target.name)
 	parts := []string{fmt.Sprintf("(SELECT count(*) FROM %s)", table)}
 	for _, c := range o.written() {
 		if c.affinity() == "integer" {
@@ -176,7 +170,7 @@ func (o *statement) written() []*column {
 		return o.assigned()
 	}
 	var all []*column
-	for _, u := range o.guess.all {
+	for _, u := range o.drawer.all {
 		if u.role == insert && u.bare && u.column != nil {
 			all = append(all, u.column)
 		}
@@ -197,17 +191,31 @@ func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
 	return o.inserted(ctx, s)
 }
 
-// deletable is how many rows a block can delete and still find some.
-func (o *statement) deletable(rows int64) int64 {
-	if slices.ContainsFunc(o.args, func(a argument) bool {
-		return strings.HasPrefix(a.yaml, "{seq:") || strings.Contains(a.yaml, "draw: once")
-	}) {
-		return int64(float64(rows) * (1 - 2*warmUp)) // one after the other
+// drawnOnce is how many rows a statement can delete, or keys that no row has it can insert,
+// before they come again; 0: that does not matter.
+func (o *statement) drawnOnce(ctx context.Context, s *schema) (int64, error) {
+	if o.drawer.rows > 0 || o.verb != "DELETE" || o.drawer.target == nil {
+		return o.drawer.rows, nil
 	}
 	if len(o.args) == 0 {
 		o.notes = append(o.notes, "It has no arguments: after the first time, nothing is left to delete.")
-		return rows
 	}
-	o.notes = append(o.notes, "What it deletes is drawn: where it is drawn again, nothing is left to delete.")
-	return rows / 4
+	f, err := s.stats(ctx, o.drawer.target.columns[0])
+	if err != nil {
+		return 0, err
+	}
+	return max(1, f.rows), nil
+}
+
+// toDo reports whether the user must write arguments.
+func (o *operation) toDo() bool {
+	return slices.ContainsFunc(o.steps, func(st *statement) bool { return len(st.missing()) > 0 })
+}
+
+// missing are the numbers of the arguments that the user must write, counted from 1.
+func (o *statement) missing() (all []int) {
+	for _, t := range plan.ToDos(o.arguments) {
+		all = append(all, t.Argument)
+	}
+	return all
 }

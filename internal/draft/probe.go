@@ -86,9 +86,6 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	if err != nil {
 		return err
 	}
-	if err := o.weigh(trace.Path); err != nil {
-		return err
-	}
 	found, err := b.data.Try(ctx, op, trace, min(tried, length), limit) // beyond them, new rows come again
 	if err != nil {
 		return err
@@ -132,14 +129,6 @@ func (b *probe) resolve(ctx context.Context, o *operation, op assay.Operation) (
 	}
 	if err != nil {
 		return op, err
-	}
-	for i, step := range resolved.Steps {
-		if step.Query {
-			o.steps[i].returns = assay.TypeNames(step.Returns)
-		}
-	}
-	if resolved.Check != nil {
-		o.checked = assay.TypeNames(resolved.Check.Returns)
 	}
 	return resolved, nil
 }

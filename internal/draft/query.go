@@ -19,16 +19,12 @@ type query struct {
 	args     []argument
 	argument map[int]int // by a parameter's place among the tokens, counted from 0
 	notes    []string    // what a reader of the plan should know
-	literals bool        // it has some, which a log does not have
 	print    string      // its fingerprint, as a log has it; empty without a log
 }
 
 // argument is a value that a query takes.
 type argument struct {
 	written string // as the user wrote it: :id, ?2 or ?
-	yaml    string // how it is drawn
-	note    string // why so
-	added   bool   // the user's statement does not have it
 }
 
 func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES" }

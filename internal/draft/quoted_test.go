@@ -14,7 +14,7 @@ func TestTableWithADot(t *testing.T) {
 	if got := len(expanded(t, d)); got != 2 || len(d.LeftOut) > 0 {
 		t.Errorf("got %d operations, left out %q; want 2 operations\n%s", got, d.LeftOut, d.Text)
 	}
-	if want := `{from: "\"a.b\".id"}`; !strings.Contains(d.Text, want) {
+	if want := `args: SELECT id FROM "a.b"`; !strings.Contains(d.Text, want) {
 		t.Errorf("got %s\nwant %s in it", d.Text, want)
 	}
 }

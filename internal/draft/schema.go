@@ -54,6 +54,7 @@ type parent struct{ table, column string }
 type stats struct {
 	rows, values, distinct int64
 	kind                   string // of all values: integer, real, text, blob; numeric or mixed; empty without any
+	most                   string // the most frequent kind, of several
 	low, high              any
 	average                int64 // length of texts and blobs
 	free                   int64 // where the largest gap between whole numbers begins, if none can be above them
@@ -251,14 +252,8 @@ func (c *column) alone() bool {
 	return slices.ContainsFunc(slices.Concat(c.table.keys, c.table.partly), func(key []*column) bool { return len(key) == 1 && key[0] == c })
 }
 
-// String is the column as plans name it.
-func (c *column) String() string {
-	table := c.table.name
-	if strings.ContainsAny(table, `."`) {
-		table = sqltext.Quote(table) // else the name would end at its dot
-	}
-	return table + "." + c.name
-}
+// String is the column's name in messages.
+func (c *column) String() string { return c.table.name + "." + c.name }
 
 // sql is the column in quotes, with its table: an unknown name that stands alone
 // in quotes is a text to SQLite.
@@ -304,6 +299,10 @@ func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
 		f.kind = "numeric"
 	default:
 		f.kind = "mixed"
+		if err := s.db.QueryRowContext(ctx, fmt.Sprintf("SELECT typeof(%[1]s) FROM %[2]s WHERE %[1]s IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1",
+			c.sql(), sqltext.Quote(c.table.name))).Scan(&f.most); err != nil {
+			return nil, fmt.Errorf("look at the values of %s: %w", c, err)
+		}
 	}
 	if high, whole := f.high.(int64); whole && high > farthest {
 		if err := s.db.QueryRowContext(ctx, fmt.Sprintf(`WITH known(a) AS (SELECT %[3]d UNION ALL SELECT %[1]s FROM %[2]s WHERE %[1]s BETWEEN %[3]d AND %[4]d AND typeof(%[1]s) = 'integer')
@@ -331,14 +330,6 @@ func (f *stats) bounds() (low, high int64, ok bool) {
 	low, ok = f.low.(int64)
 	high, _ = f.high.(int64)
 	return low, high, ok && f.kind == "integer" && low >= -farthest && high <= farthest
-}
-
-func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err error) {
-	query := fmt.Sprintf("SELECT +%[1]s FROM %[2]s WHERE %[1]s IS NOT NULL ORDER BY %[1]s LIMIT 1 OFFSET ?", c.sql(), sqltext.Quote(c.table.name))
-	if err := s.db.QueryRowContext(ctx, query, place).Scan(&value); err != nil {
-		return nil, fmt.Errorf("look at a value of %s: %w", c, err)
-	}
-	return value, nil
 }
 
 // few reports whether the same values come again and again.

@@ -13,13 +13,12 @@ import (
 // statement is a query as a step of an operation.
 type statement struct {
 	*query
-	guess   *guesser
-	steps   []string  // of EXPLAIN QUERY PLAN, indented
-	scanned int64     // rows of tables that are read as a whole
-	rows    int       // answered or changed each time; -1: it varies
-	mean    float64   // of the rows at the positions that were tried
-	bytes   []float64 // of the texts and blobs of each argument; -1: it is neither
-	returns []string
+	drawer    *drawer
+	arguments string   // SQL of them
+	steps     []string // of EXPLAIN QUERY PLAN
+	scanned   int64    // rows of tables that are read as a whole
+	rows      int      // answered or changed each time; -1: it varies
+	mean      float64  // of the rows at the positions that were tried
 	// sure says that rows stay the same whatever other operations insert and
 	// change.
 	sure bool
@@ -32,11 +31,8 @@ func explain(ctx context.Context, s *schema, q *query) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	depth := map[string]int{}
 	for _, row := range rows {
-		id, parent, detail := row[0], row[1], row[3]
-		depth[id] = depth[parent] + 1
-		o.steps = append(o.steps, strings.Repeat("  ", depth[parent])+detail)
+		o.steps = append(o.steps, row[3])
 	}
 	return o, o.scans(ctx, s)
 }
@@ -47,7 +43,7 @@ func (o *statement) scans(ctx context.Context, s *schema) error {
 	for _, ref := range s.read(references(o.tokens)) {
 		t := s.table(ref.table)
 		whole := slices.ContainsFunc(o.steps, func(step string) bool {
-			step = strings.TrimLeft(step, " ") + " "
+			step += " "
 			return strings.HasPrefix(step, "SCAN "+ref.alias+" ") && !strings.Contains(step, " VIRTUAL TABLE ")
 		})
 		if t == nil || t.view != "" || !whole {
@@ -102,7 +98,7 @@ func (o *statement) doubt() string {
 	case clock(o.tokens):
 		o.notes = append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong.")
 	}
-	if o.top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.guess.refs) > 0 {
+	if o.top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.drawer.refs) > 0 {
 		o.notes = append(o.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
 	}
 	return ""
@@ -124,7 +120,7 @@ func (o *statement) aggregate() bool {
 			found = found || call && t.Is(name)
 		}
 		if call && (t.Is("min") || t.Is("max")) {
-			found = found || o.guess.position(i+2, o.guess.match[i+1]-1) == 0
+			found = found || o.drawer.position(i+2, o.drawer.match[i+1]-1) == 0
 		}
 	}
 	return found
@@ -133,14 +129,14 @@ func (o *statement) aggregate() bool {
 // lookup reports whether the query finds at most one row, by a whole key and
 // nothing else.
 func (o *statement) lookup() bool {
-	g := o.guess
+	g := o.drawer
 	if len(g.refs) != 1 || slices.ContainsFunc(g.tokens, func(t sqltext.Token) bool { return t.Is("OR") }) {
 		return false
 	}
 	ands := len(slices.DeleteFunc(slices.Clone(g.tokens), func(t sqltext.Token) bool { return !t.Is("AND") }))
 	compared := map[*column]bool{}
 	for _, u := range g.all {
-		if u.role == equal && u.bare && u.function == "" && u.column != nil {
+		if u.role == equal && u.bare && u.text == "" && u.column != nil {
 			compared[u.column] = true
 		}
 	}
@@ -228,5 +224,5 @@ func (d *document) assumed() string {
 	if d.mix != nil {
 		where += " and to the mix"
 	}
-	return fmt.Sprintf("guessed: statements are prepared %s for each connection. Where your Go code calls db.Query and db.Exec without Prepare, add to %s: statement: never", once, where)
+	return fmt.Sprintf("Statements are prepared %s for each connection. Where your Go code calls db.Query and db.Exec without Prepare, add to %s: statement: never", once, where)
 }

@@ -4,28 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
 // understand makes operations of the queries. One that cannot be understood is left
 // out, with the reason.
 func (d *drafter) understand(ctx context.Context, scripts []*script) error {
-	if err := d.guessLiterals(ctx, scripts); err != nil {
-		return err
-	}
 	for _, s := range scripts {
 		s.unroll()
-	}
-	if err := d.giveIDs(ctx, scripts); err != nil {
-		return err
-	}
-	for _, s := range scripts {
-		for _, q := range s.queries {
-			if s.leftOut == "" && (q.verb == "INSERT" || q.verb == "REPLACE") {
-				d.inserting[analyse(q, d.schema).target]++
-			}
-		}
 	}
 	for i, s := range scripts {
 		if s.leftOut == "" {
@@ -50,7 +36,7 @@ func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, err
 	limited, cancel, limit := d.limited(ctx)
 	defer cancel()
 	o := &operation{script: *s}
-	err := d.explainAll(limited, o, nil)
+	err := d.explainAll(limited, o)
 	if err == nil {
 		err = o.finish(limited, d.schema)
 	}
@@ -82,32 +68,20 @@ func (d *drafter) late(limit time.Duration) error {
 	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
 }
 
-// explainAll makes the statements of an operation. related says how arguments are drawn
-// that belong together; nil: as each is guessed.
-func (d *drafter) explainAll(ctx context.Context, o *operation, related map[any]string) error {
-	first, rows, twins := 1, new([]newRow), map[*loggedArgument]*chosen{}
-	var named map[string]*chosen
-	if o.transaction {
-		named = map[string]*chosen{}
-	}
+// explainAll makes the statements of an operation.
+func (d *drafter) explainAll(ctx context.Context, o *operation) error {
+	named, born := map[string]string{}, map[*column]string{}
 	for i, q := range o.queries {
 		st, err := explain(ctx, d.schema, q)
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, twins: twins, first: first, taken: d.taken, related: related, inserting: d.inserting, step: o.logged(i)}
-		st.guess.logged = st.guess.step.arguments(q)
-		if err := st.guess.guess(ctx); err != nil {
+		st.drawer = &drawer{analysis: analyse(q, d.schema), alone: !o.transaction, named: named, born: born, taken: d.taken, logged: o.logged(i)}
+		if st.arguments, err = st.drawer.arguments(ctx); err != nil {
 			return err
 		}
-		if s := st.guess.source; s != nil {
-			o.sources = append(o.sources, *s)
-		}
-		o.sources = append(o.sources, st.guess.words...)
-		first += len(q.args)
 		o.steps = append(o.steps, st)
 	}
-	o.alignDraws()
 	return nil
 }
 
@@ -121,12 +95,6 @@ func describeQuery(o *operation, q *query) string {
 
 // finish adds what the statements say together.
 func (o *operation) finish(ctx context.Context, s *schema) error {
-	for _, st := range o.steps {
-		if slices.ContainsFunc(st.args, func(a argument) bool { return a.written[0] != '?' }) {
-			o.notes = append(o.notes, "Its named arguments are written with ? here, in the order of args.")
-			break
-		}
-	}
 	for _, st := range o.steps {
 		if st.changes() {
 			continue

@@ -134,8 +134,11 @@ func TestDecisionsAreTold(t *testing.T) {
 			t.Errorf("left out: got %q, want %q", d.LeftOut, want)
 		}
 	}
-	want := []string{"how 6 arguments are drawn, of select-t-1, select-t-2, insert-t-1, delete-t-1", "how often each operation comes in app (90 % reads, 10 % changes), and its clients (8)"}
+	want := []string{"how often each operation comes in app (90 % reads, 10 % changes), and its clients (8)"}
 	if !slices.Equal(d.Decisions, want) {
 		t.Errorf("decisions: got %q, want %q", d.Decisions, want)
+	}
+	if want := []string{"select-t-2, line 1: argument 1"}; !slices.Equal(d.ToDo, want) {
+		t.Errorf("to do: got %q, want %q", d.ToDo, want)
 	}
 }

@@ -11,26 +11,21 @@ type role string
 
 const (
 	unknown role = "unknown"
-	equal   role = "equal"   // the column has this value
-	related role = "related" // the column is compared in another way
-	above   role = "above"   // the column is greater, or equal
-	below   role = "below"   // the column is less, or equal
-	like    role = "like"
-	glob    role = "glob"
-	match   role = "match" // the full-text operator
+	equal   role = "equal"  // the column has this value
+	oneOf   role = "one of" // the column has this value, or another one of a list
 	limit   role = "limit"
-	offset  role = "offset"
 	insert  role = "insert" // the column of a new row
 	set     role = "set"    // the column of a changed row
 )
 
 // use is what an argument is for, and the column that it is used with.
 type use struct {
-	role     role
-	table    *table // nil where it is not known
-	column   *column
-	bare     bool   // nothing is computed from it before it is used
-	function string // around the column
+	role   role
+	table  *table // nil where it is not known
+	column *column
+	ref    *reference // that a compared column is of; nil where it is not known
+	text   string     // what is compared, where it is computed from the column
+	bare   bool       // nothing is computed from the argument before it is used
 }
 
 // analysis finds out what a statement's arguments are for. It reads tokens, not
@@ -161,25 +156,13 @@ func (a *analysis) before(from, _ int) use {
 	t := a.tokens[p]
 	switch {
 	case t.Is("LIMIT") && from+1 < len(a.tokens) && a.tokens[from+1].Kind == ',':
-		return use{role: offset}
+		return use{role: unknown}
 	case t.Is("LIMIT"), t.Kind == ',' && a.clause(from) == "LIMIT":
 		return use{role: limit}
-	case t.Is("OFFSET"):
-		return use{role: offset}
-	case t.Is("LIKE"):
-		return a.with(like, p-1)
-	case t.Is("GLOB"):
-		return a.with(glob, p-1)
-	case t.Is("MATCH"):
-		return a.with(match, p-1)
 	case t.Is("IS"):
 		return a.with(equal, p-1)
-	case t.Is("NOT") && p > 0 && a.tokens[p-1].Is("IS"):
-		return a.with(related, p-2)
-	case t.Is("BETWEEN"):
-		return a.with(above, p-1)
-	case t.Is("AND"):
-		return a.betweenEnd(p)
+	case slices.ContainsFunc([]string{"OFFSET", "LIKE", "GLOB", "MATCH", "BETWEEN", "NOT"}, t.Is):
+		return use{role: unknown}
 	}
 	operator, left := a.operatorEnding(p)
 	return a.compared(operator, left)
@@ -193,7 +176,7 @@ func (a *analysis) compared(operator string, left int) use {
 	return a.with(roles[operator], left)
 }
 
-var roles = map[string]role{"=": equal, "==": equal, "<>": related, "!=": related, "<": below, "<=": below, ">": above, ">=": above}
+var roles = map[string]role{"=": equal, "==": equal, "<>": unknown, "!=": unknown, "<": unknown, "<=": unknown, ">": unknown, ">=": unknown}
 
 // operatorEnding reads an operator backwards and returns what is before it.
 func (a *analysis) operatorEnding(p int) (string, int) {
@@ -205,43 +188,18 @@ func (a *analysis) operatorEnding(p int) (string, int) {
 	return operator, p
 }
 
-// betweenEnd looks for the BETWEEN that an AND belongs to.
-func (a *analysis) betweenEnd(and int) use {
-	for p := and - 1; a.inGroup(p, and); p = a.left(p) {
-		if a.tokens[p].Is("BETWEEN") {
-			return a.with(below, p-1)
-		}
-		if a.keyword(p) {
-			return use{}
-		}
-	}
-	return use{}
-}
-
-// left is the place before a token or before its parentheses.
-func (a *analysis) left(p int) int {
-	if a.tokens[p].Kind == ')' {
-		p = a.match[p]
-	}
-	return p - 1
-}
-
 // after looks at the operator to the right.
 func (a *analysis) after(_, to int) use {
 	n := to + 1
 	if !a.inGroup(n, to) {
 		return use{}
 	}
-	if a.tokens[n].Is("BETWEEN") {
-		return a.withNext(equal, n+1)
-	}
 	operator := ""
 	for a.inGroup(n, to) && strings.IndexByte("<>=!", a.tokens[n].Kind) >= 0 {
 		operator += a.tokens[n].Text
 		n++
 	}
-	flipped := map[role]role{equal: equal, related: related, below: above, above: below}
-	if r, ok := flipped[roles[operator]]; ok && a.clause(to) != "SET" {
+	if r := roles[operator]; r != "" && a.clause(to) != "SET" {
 		return a.withNext(r, n)
 	}
 	return use{}
@@ -319,7 +277,10 @@ func (a *analysis) listedIn(open, element int) use {
 		return a.newValue(i)
 	}
 	if a.tokens[before].Is("IN") {
-		return a.with(related, before-1)
+		if before > 0 && a.tokens[before-1].Is("NOT") {
+			return use{role: unknown}
+		}
+		return a.with(oneOf, before-1)
 	}
 	operator, left := a.operatorEnding(before)
 	if roles[operator] == "" || left < 0 || a.tokens[left].Kind != ')' {
@@ -346,9 +307,6 @@ func (a *analysis) inRow(operator string, end, i int) use {
 // with is a use with the column that ends at a place.
 func (a *analysis) with(r role, end int) use {
 	u := use{role: r}
-	if end >= 0 && a.tokens[end].Is("NOT") {
-		end--
-	}
 	if end >= 1 && a.tokens[end-1].Is("COLLATE") {
 		end -= 2
 	}
@@ -357,15 +315,20 @@ func (a *analysis) with(r role, end int) use {
 	}
 	if a.tokens[end].Kind == ')' {
 		open := a.match[end]
-		if open > 0 && a.tokens[open-1].Kind == sqltext.Word && !a.keyword(open-1) {
-			u.function = strings.ToLower(a.tokens[open-1].Text)
+		if open == 0 || a.tokens[open-1].Kind != sqltext.Word || a.keyword(open-1) ||
+			slices.ContainsFunc(a.tokens[open:end], func(t sqltext.Token) bool { return t.Parameter() || t.Is("SELECT") }) {
+			return use{role: unknown}
 		}
+		u.text = a.sql[a.tokens[open-1].From:a.tokens[end].To]
 		for p := open + 1; p < end && u.column == nil; p++ {
-			u.table, u.column = a.columnEnding(p)
+			u.ref, u.column = a.columnEnding(p)
 		}
-		return u
+	} else {
+		u.ref, u.column = a.columnEnding(end)
 	}
-	u.table, u.column = a.columnEnding(end)
+	if u.column != nil {
+		u.table = u.column.table
+	}
 	return u
 }
 
@@ -384,9 +347,9 @@ func (a *analysis) withNext(r role, start int) use {
 	return a.with(r, end)
 }
 
-// columnEnding finds the column whose name ends at a place, with the table that
-// stands before it or one of those around it.
-func (a *analysis) columnEnding(end int) (*table, *column) {
+// columnEnding finds the column whose name ends at a place, of the table that stands before it
+// or of one of those around it.
+func (a *analysis) columnEnding(end int) (*reference, *column) {
 	name, ok := a.tokens[end].Name()
 	if !ok {
 		return nil, nil
@@ -396,26 +359,16 @@ func (a *analysis) columnEnding(end int) (*table, *column) {
 		qualifier, _ = a.tokens[end-2].Name()
 	}
 	for group := a.group[end]; ; group = a.group[group] {
-		for _, ref := range a.refs {
+		for i, ref := range a.refs {
 			if ref.group != group || qualifier != "" && !strings.EqualFold(ref.alias, qualifier) {
 				continue
 			}
 			if t := a.schema.table(ref.table); t != nil && t.column(name) != nil {
-				return t, t.column(name)
+				return &a.refs[i], t.column(name)
 			}
 		}
 		if group < 0 {
-			return a.anywhere(name)
+			return nil, nil
 		}
 	}
-}
-
-// anywhere looks for a column in all tables of the statement.
-func (a *analysis) anywhere(name string) (*table, *column) {
-	for _, ref := range a.refs {
-		if t := a.schema.table(ref.table); t != nil && t.column(name) != nil {
-			return t, t.column(name)
-		}
-	}
-	return nil, nil
 }

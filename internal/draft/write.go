@@ -34,24 +34,25 @@ type document struct {
 	budget      time.Duration
 }
 
-func (d *document) text() string {
+// text is the plan; whole says that operations belong to it whose arguments the user must write.
+func (d *document) text(whole bool) string {
 	w := &writer{}
 	d.writeTop(w)
 	d.writeProfiles(w)
 	w.line(0, "\nworkload:")
-	w.comment(2, "Copied when the plan is run, and never changed.")
-	w.line(2, "file: %s", scalar(d.file))
-	d.writeSources(w)
+	w.line(2, "file: %s # it is copied, and never changed", scalar(d.file))
 	w.line(0, "\noperations:")
 	if d.log == nil {
 		w.comment(2, "%s", d.assumed())
 	}
 	for _, o := range d.operations {
-		d.writeOperation(w, o)
+		if whole || !o.toDo() {
+			d.writeOperation(w, o)
+		}
 	}
 	switch {
 	case d.mix != nil:
-		d.writeMix(w)
+		d.writeMix(w, whole)
 	case d.unmixed != "":
 		w.line(0, "")
 		w.comment(2, "A mix of them is left out: %s", d.unmixed)
@@ -61,12 +62,9 @@ func (d *document) text() string {
 }
 
 func (d *document) writeTop(w *writer) {
-	w.comment(0, "A plan that measures the queries of %s on %s, drafted by assay init.", d.inputs(), filepath.Base(d.options.Database))
-	w.comment(0, "\nCheck what is marked as guessed: how arguments are drawn was found out from the data, and decides what is measured. "+
-		"Rows, returns and checks were found by trying the queries on a copy of the data.")
-	w.comment(0, "\nThen:\n  %s", strings.Join(d.options.Next, "\n  "))
+	w.comment(0, "The queries of %s on %s, drafted by assay init: write what stands as TODO, and look at args, weights, clients and profiles. Then:\n  %s",
+		d.inputs(), filepath.Base(d.options.Database), strings.Join(d.options.Next, "\n  "))
 	w.line(0, "name: %s", scalar(d.name))
-	w.line(0, "about: %s", quoted(fmt.Sprintf("Queries of %s on %s", d.inputs(), filepath.Base(d.options.Database))))
 	if d.budget > 0 {
 		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted", brief(d.budget), launches)
 	}
@@ -84,35 +82,27 @@ func brief(d time.Duration) string {
 	return text
 }
 
+// profiles are those of a drafted plan.
+var profiles = []string{"current", "web", "durable"}
+
 func (d *document) writeProfiles(w *writer) {
-	journal := "wal"
+	journal, hint := "wal", ""
 	if d.header["journal_mode"] != "wal" {
-		journal = "delete"
+		journal, hint = "delete", "; where your program sets truncate or persist, write that"
 	}
 	w.line(0, "profiles:")
-	w.comment(2, "What the file says of itself. All else is as the driver has it: mattn sets synchronous=normal, the others keep SQLite's full.")
-	if journal == "delete" {
-		w.comment(2, "Where your program sets truncate or persist, write that: the file does not show it.")
+	w.comment(2, "What the file says of itself, and else what the driver has%s.", hint)
+	w.line(2, "current: {journal_mode: %s}", journal)
+	w.comment(2, "What most guides advise for web applications: a power cut can lose the newest commits. And the same with every commit on the disk.")
+	keys := ""
+	if d.unenforced == "" {
+		keys = ", foreign_keys: on"
 	}
-	w.line(2, "current:")
-	w.line(4, "journal_mode: %s", journal)
-	for _, name := range []string{"page_size", "auto_vacuum", "encoding"} {
-		w.line(4, "%s: %s", name, d.header[name])
+	for i, synchronous := range []string{"normal", "full"} {
+		w.line(2, "%s: {journal_mode: wal, synchronous: %s, busy_timeout: 5s, cache_size: -65536%s}", profiles[1+i], synchronous, keys)
 	}
-	w.comment(2, "What most guides advise for a web application. A power cut can lose the newest commits.")
-	d.writeProfile(w, "web", "normal")
-	w.comment(2, "The same, and every commit survives a power cut.")
-	d.writeProfile(w, "durable", "full")
 	if d.unenforced != "" {
 		w.comment(2, "foreign_keys: on is left out: %s", d.unenforced)
-	}
-}
-
-func (d *document) writeProfile(w *writer, name, synchronous string) {
-	w.line(2, "%s:", name)
-	w.line(4, "journal_mode: wal\nsynchronous: %s\nbusy_timeout: 5s\ncache_size: -65536 # KiB: 64 MiB", synchronous)
-	if d.unenforced == "" {
-		w.line(4, "foreign_keys: on")
 	}
 }
 
@@ -123,15 +113,7 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		w.prefix = "  #"
 		defer func() { w.prefix = "" }()
 	}
-	w.comment(2, "%s%s", d.origin(o), o.runs())
-	for i, st := range o.steps {
-		if i > 0 && st.sql == o.steps[i-1].sql {
-			continue
-		}
-		for _, step := range st.steps {
-			w.line(2, "#   %s", clean(step))
-		}
-	}
+	w.comment(2, "%s", d.origin(o))
 	for _, note := range o.allNotes() {
 		w.comment(2, "%s", note)
 	}
@@ -151,7 +133,7 @@ func (d *document) writeOperation(w *writer, o *operation) {
 	if o.counts != nil {
 		writeCounts(w, o.counts)
 	}
-	writeCheck(w, o.check, o.checked)
+	writeCheck(w, o.check)
 }
 
 func (d *document) origin(o *operation) string {
@@ -168,14 +150,6 @@ func (d *document) origin(o *operation) string {
 	return from
 }
 
-// runs announces the query plans.
-func (o *operation) runs() string {
-	if slices.ContainsFunc(o.steps, func(s *statement) bool { return len(s.steps) > 0 }) {
-		return ". SQLite's query plan:"
-	}
-	return ""
-}
-
 // allNotes are what a reader should know of the operation and its statements.
 func (o *operation) allNotes() []string {
 	all := slices.Clone(o.notes)
@@ -190,45 +164,15 @@ func (o *operation) allNotes() []string {
 func writeStatement(w *writer, indent int, mark string, s *statement) {
 	w.line(indent, "%ssql: %s", mark, sqlText(s.sql, strings.Repeat(" ", 2+len(mark))))
 	indent += len(mark)
-	if len(s.args) > 0 {
-		w.line(indent, "args:")
+	if s.arguments != "" {
+		w.line(indent, "args: %s", sqlText(s.arguments, "  "))
 	}
-	for _, a := range s.args {
-		w.line(indent+2, "- %s # guessed: %s", a.yaml, clean(a.note))
+	if s.drawer != nil && s.drawer.draw != "" {
+		w.line(indent, "draw: %s", s.drawer.draw)
 	}
 	if s.rows >= 0 {
 		w.line(indent, "rows: %d", s.rows)
 	}
-	if s.returns != nil {
-		w.line(indent, "returns: %s", typeList(s.returns))
-	}
-}
-
-// writeSources writes the queries that arguments are drawn from.
-func (d *document) writeSources(w *writer) {
-	var all []source
-	for _, o := range d.operations {
-		if o.leftOut == "" {
-			all = append(all, o.sources...)
-		}
-	}
-	if len(all) == 0 {
-		return
-	}
-	w.comment(2, "Queries of the data that arguments are drawn from, so that their values belong together.")
-	w.line(2, "sources:")
-	for _, s := range all {
-		w.line(4, "%s: %s", scalar(s.name), sqlText(s.sql, "  "))
-	}
-}
-
-// typeList writes types as a list; one with ? needs quotes.
-func typeList(types []string) string {
-	words := make([]string, len(types))
-	for i, t := range types {
-		words[i] = scalar(t)
-	}
-	return "[" + strings.Join(words, ", ") + "]"
 }
 
 // writeCounts writes how many operations a block has: more where a commit does
@@ -241,24 +185,19 @@ func writeCounts(w *writer, counts map[string]int64) {
 	w.line(4, "count: {current: %d, web: %d, durable: %d}", counts["current"], counts["web"], counts["durable"])
 }
 
-func writeCheck(w *writer, check string, types []string) {
-	if check == "" {
-		return
-	}
-	w.line(4, "check:")
-	w.line(6, "sql: %s", sqlText(check, strings.Repeat(" ", 2)))
-	if types != nil {
-		w.line(6, "returns: %s", typeList(types))
+func writeCheck(w *writer, check string) {
+	if check != "" {
+		w.line(4, "check: %s", sqlText(check, "  "))
 	}
 }
 
-func (d *document) writeMix(w *writer) {
+func (d *document) writeMix(w *writer, whole bool) {
 	w.line(0, "")
 	if d.log == nil {
-		w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
+		w.comment(2, "What users of an application feel: eight clients, one connection writing. The weights are assumed: write yours.")
 	} else {
-		w.comment(2, "What users of the application feel. Measured: the weights, the number of clients, and the skew of the arguments.")
-		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations, d.log.clients)) {
+		w.comment(2, "What users of the application feel, with the weights and the number of clients of the log.")
+		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations)) {
 			w.comment(2, "  %s", text)
 		}
 	}
@@ -266,11 +205,13 @@ func (d *document) writeMix(w *writer) {
 		w.comment(2, "Not in it: %s", why)
 	}
 	w.line(2, "%s:", scalar(d.mix.name))
-	w.line(4, "mix: %s", d.mix.weights())
+	w.line(4, "mix: %s", d.mix.weights(whole))
 	w.line(4, "clients: %d\nbusy: retry", d.mix.clients)
 	writePolicy(w, d.mix.policy())
 	writeCounts(w, d.mix.counts)
-	writeCheck(w, d.mix.check, nil)
+	if whole || slices.ContainsFunc(d.mix.writes, func(o *operation) bool { return !o.toDo() }) {
+		writeCheck(w, d.mix.check)
+	}
 }
 
 // writeLeftOut lists the statements that are no operations.
@@ -322,30 +263,14 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// constant draws always the same value, of a database.
-func constant(value any) string {
-	switch v := value.(type) {
-	case int64:
-		return fmt.Sprintf("{const: %d}", v)
-	case float64:
-		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if !strings.ContainsAny(text, ".e") {
-			text += ".0"
-		}
-		return "{const: " + text + "}"
-	case string:
-		if strings.Contains(v, "{{") { // a template
-			return fmt.Sprintf("{text: %d}", len(v))
-		}
-		return "{const: " + quoted(v) + "}"
-	case []byte:
-		return fmt.Sprintf("{blob: %d}", max(1, len(v)))
-	}
-	return "{const: ~}"
-}
+// oneLine is SQL that YAML takes for itself.
+var oneLine = regexp.MustCompile(`^[A-Za-z][ -~]*[!-9;-~]$`)
 
-// sqlText writes SQL as it is, in lines of its own where YAML can keep them.
+// sqlText writes SQL as it is, in lines of its own where YAML needs them and can keep them.
 func sqlText(sql, indent string) string {
+	if oneLine.MatchString(sql) && !strings.Contains(sql, ": ") && !strings.Contains(sql, " #") {
+		return sql
+	}
 	for _, r := range sql {
 		if r != '\n' && !unicode.IsPrint(r) {
 			return quoted(sql)

@@ -54,7 +54,8 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 	if s.Args.SQL.set() {
 		var good bool
 		if values, good = r.valueSQL(s.Args.SQL, "args", true); !good {
-			return resolved, false
+			kind, _ := (&mistakes{}).statement(place{}, s.SQL.value)
+			return resolved, kind.changes
 		}
 		columns = values.columns
 	}

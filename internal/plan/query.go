@@ -12,6 +12,27 @@ import (
 // operationNumber is how SQL of values names the number of the operation.
 const operationNumber = ":i"
 
+// ToDo stands in SQL for a value that is to be written.
+const ToDo = "TODO"
+
+// ToDoAt is where SQL lacks a value, and which argument that is, counted from 1.
+type ToDoAt struct{ Offset, Argument int }
+
+// ToDos finds what SQL lacks.
+func ToDos(sql string) (all []ToDoAt) {
+	tokens, _ := sqltext.Scan(sql)
+	argument := 1
+	for _, t := range tokens {
+		switch {
+		case t.Is(ToDo):
+			all = append(all, ToDoAt{t.From, argument})
+		case t.Kind == ',' && t.Depth == 0:
+			argument++
+		}
+	}
+	return all
+}
+
 // valueSQL is SQL that gives values, with the values of params written out.
 type valueSQL struct {
 	sql     string
@@ -32,6 +53,13 @@ func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok 
 		return v, false
 	}
 	if tokens, ok = r.m.single(t.place, tokens); !ok {
+		return v, false
+	}
+	for _, missing := range ToDos(sql) {
+		r.m.at(t.within(missing.Offset), "%s is to be written: value %d of %s, an expression of SQL such as random(1, 100) or 'text'", ToDo, missing.Argument, what)
+		ok = false
+	}
+	if !ok {
 		return v, false
 	}
 	known := []string{"SELECT", "VALUES", "WITH"}
