@@ -3,7 +3,6 @@ package assay
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 )
 
@@ -32,88 +31,50 @@ func (d Dataset) Rows() (n int) {
 	return n
 }
 
-// Table is a table with its rows: those of a SELECT or, with Columns, generated ones.
+// Table is a table with the SELECT of its rows; the records of a store are so many Rows, each
+// evaluated for its number, as Expression is.
 type Table struct {
-	Name    string
-	Rows    int
-	Columns []Column
-	// Select is SQL with seeded functions, in the order of the table's columns. Without
-	// FROM it is evaluated for each of Rows.
-	Select string `json:",omitempty"`
-}
-
-// Column is a column of generated values.
-type Column struct {
 	Name   string
-	Values Values
+	Rows   int
+	Select string `json:",omitempty"`
 }
 
 // ValueKind names a way to draw values.
 type ValueKind string
 
-// The ways to draw values, for columns of tables and arguments of operations.
+// The ways to draw arguments of operations.
 const (
-	Seq     ValueKind = "seq"     // From, From+Step, ...: never repeats
-	Uniform ValueKind = "uniform" // an integer of [From, To], each alike
-	Zipf    ValueKind = "zipf"    // an integer of [From, To], skewed by Theta, scattered over the range
-	Real    ValueKind = "real"    // a float of [Low, High)
-	Text    ValueKind = "text"    // Length characters of a-z
-	Blob    ValueKind = "blob"    // Length bytes
-	Bool    ValueKind = "bool"    // false or true
-	Const   ValueKind = "const"   // always Value
-	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
-	From    ValueKind = "from"    // arguments only: what a row of Table that was drawn has in Column
-	Key     ValueKind = "key"     // of a key-value store: Query, in which :i is a whole number that Draw says, plus 1
 	// Expression is what Query, a SELECT without FROM, has in its column Of for the number
 	// From + Step*position; its :i is that number, plus 1. Row is what a row of the answer
 	// to Query has there, which Draw chooses: Uniform, Zipf or InOrder.
 	Expression ValueKind = "expression"
 	Row        ValueKind = "row"
-	InOrder    ValueKind = "in-order" // for Draw: one row after the other, then from the first one on again
-	// Scrambled is for Draw: YCSB's "zipfian", which draws from 10^10 ranks whatever
-	// the range is, and folds them to [From, To] by a hash.
-	Scrambled ValueKind = "scrambled"
-	Latest    ValueKind = "latest" // for Draw: an integer of [From, To], skewed by Theta towards To, and towards what a mix has added behind it
-	Same      ValueKind = "same"   // arguments only: what argument Of has
-	Once      ValueKind = "once"   // for Draw: each row once, in a scattered order, then from the first one on again
+	Key        ValueKind = "key"     // of a key-value store: Query, in which :i is a whole number that Draw says, plus 1
+	Same       ValueKind = "same"    // what argument Of has
+	Uniform    ValueKind = "uniform" // an integer of [From, To], each alike
 )
 
-// Values says how the values of a column or an argument are drawn.
+// More ways to draw rows, and numbers of keys.
+const (
+	Seq     ValueKind = "seq"      // From, From+1, ..., after To from From on again
+	InOrder ValueKind = "in-order" // one row after the other, then from the first one on again
+	Zipf    ValueKind = "zipf"     // skewed by Theta, scattered over the range
+	Latest  ValueKind = "latest"   // skewed by Theta towards To, and towards what a mix has added behind it
+	// Scrambled is YCSB's "zipfian", which draws from 10^10 ranks whatever the range is, and
+	// folds them to [From, To] by a hash.
+	Scrambled ValueKind = "scrambled"
+)
+
+// Values says how the values of an argument are drawn.
 type Values struct {
-	Kind      ValueKind
-	From, To  int64   // seq (From), uniform, zipf
-	Step      int64   // seq; 0 means 1
-	Theta     float64 // zipf; 0 < Theta < 1, YCSB's 0.99 by default
-	Low, High float64 // real
-	Length    int     // text, blob
-	Value     any     // const: int64, float64, string, bool or nil
-
-	// Derive: the value v of column or argument Of (counted from 0) gives
-	// (v*Mul + Add) mod Mod, where a Mod of 0 means no modulus; with a Format
-	// the result is that text with the number for each NumberVerb. Seq, Uniform and
-	// Zipf can have a Format, too.
-	Of            int
-	Mul, Add, Mod int64
-	Format        string
-
-	// Draw is how the number of a Key is drawn: Seq (From, From+1, ..., after To from From
-	// on again), Uniform, Zipf, Scrambled or Latest.
-	Draw ValueKind
-
-	// From: a row of Table, or of the answer to Query where there is one, without
-	// NULL in the columns that the operation draws from. Draw says which: Uniform
-	// (the default), Zipf with Theta, Latest (skewed towards the last rows), or
-	// Once. Arguments of an operation from one Table with the same Of are of one
-	// row; another Of is another row.
-	Table, Column string
-	Query         string `json:",omitempty"`
-
-	Null float64 // share of NULLs, 0 to 1
+	Kind     ValueKind
+	From, To int64
+	Step     int64     // of an expression, and of rows in order; 0 means 1
+	Of       int       // column of Query, or argument, counted from 0
+	Draw     ValueKind // of a key and a row
+	Theta    float64   // 0 < Theta < 1, YCSB's 0.99 by default
+	Query    string    `json:",omitempty"`
 }
-
-// NumberVerb is what a Format has where a number goes: %d, or with a width %8d and,
-// filled with zeros, %08d.
-var NumberVerb = regexp.MustCompile(`%(0?[1-9][0-9]?)?d`)
 
 // Range is how many different whole numbers the values are drawn from at
 // random; 0 where they are not.

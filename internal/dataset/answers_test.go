@@ -65,7 +65,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswersOfMix(t *testing.T) {
 	d := account(t)
 	step := func(sql string) assay.Step {
-		return assay.Step{SQL: sql, Query: true, Rows: 1, Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Const, Value: int64(3)}}}
+		return assay.Step{SQL: sql, Query: true, Rows: 1, Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT 3"}}}
 	}
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{
 		{Weight: 1, Operation: assay.Operation{Name: "id", Steps: []assay.Step{step("SELECT id FROM account WHERE id = ?")}}},
@@ -94,7 +94,7 @@ func TestAnswersOfMix(t *testing.T) {
 func TestAnswersOfPartThatIsNotDrawn(t *testing.T) {
 	d := account(t)
 	read := func(sql string) assay.Operation {
-		return assay.Operation{Name: "read", Steps: []assay.Step{{SQL: sql, Query: true, Rows: 1, Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Const, Value: int64(3)}}}}}
+		return assay.Operation{Name: "read", Steps: []assay.Step{{SQL: sql, Query: true, Rows: 1, Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT 3"}}}}}
 	}
 	mix := assay.Operation{Name: "mix", Parts: []assay.Part{
 		{Weight: 1_000_000_000, Operation: read("SELECT id FROM account WHERE id = ?")}, {Weight: 1, Operation: read("SELECT id + 1 FROM account WHERE id = ?")}}}
@@ -117,7 +117,7 @@ func TestAnswersOfMixThereAndBack(t *testing.T) {
 	flip := "UPDATE account SET balance = 61 - balance"
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{
 		{Weight: 1, Operation: assay.Operation{Name: "balance", Steps: []assay.Step{{SQL: "SELECT balance FROM account WHERE id = ?", Query: true, Rows: 1,
-			Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Const, Value: int64(3)}}}}}},
+			Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT 3"}}}}}},
 		{Weight: 1, Operation: assay.Operation{Name: "flip", Changes: true, Steps: []assay.Step{{SQL: flip, Rows: 20}}}},
 	}}
 	for length := 40; length < 50; length++ { // some of them have an even number of changes

@@ -200,13 +200,7 @@ func source(ctx context.Context, ds assay.Dataset, path string) (string, error) 
 	if ds.File == "" {
 		ds.Recorded = recorded
 		ds.Workload = "" // a name only: the same data under two names is one file
-		var values []assay.Values
-		for _, table := range ds.Tables {
-			for _, c := range table.Columns {
-				values = append(values, c.Values)
-			}
-		}
-		return digest("data", sqlite3.SQLITE_VERSION, ds, constantTypes(values))
+		return digest("data", sqlite3.SQLITE_VERSION, ds)
 	}
 	if err := Snapshot(ctx, ds.File, path); err != nil {
 		return "", err

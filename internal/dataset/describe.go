@@ -375,31 +375,12 @@ func (d *Data) MissingName(ctx context.Context, refusal error) (name string, kno
 	return parts[2][strings.LastIndexByte(parts[2], '.')+1:], known
 }
 
-// Unfilled says which columns of tables with rows must have a value, and are given
-// none, and which SELECT of rows cannot be compiled.
+// Unfilled says which SELECT of rows cannot be compiled.
 func (d *Data) Unfilled(ctx context.Context, tables []assay.Table) error {
-	const needed = `SELECT name FROM pragma_table_xinfo(?1) WHERE "notnull" AND dflt_value IS NULL AND hidden = 0
-		AND NOT (pk AND upper(type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk) = 1)`
 	var wrong []error
 	for _, table := range tables {
-		if table.Select != "" {
-			if err := d.loads(ctx, table); err != nil {
-				wrong = append(wrong, fmt.Errorf("the data of table %s: %w; the SQL is:\n%s", table.Name, err, table.Select))
-			}
-			continue
-		}
-		if table.Rows == 0 {
-			continue
-		}
-		names, err := d.names(ctx, needed, table.Name)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			given := func(c assay.Column) bool { return strings.EqualFold(c.Name, name) }
-			if !slices.ContainsFunc(table.Columns, given) {
-				wrong = append(wrong, fmt.Errorf("table %s: the column %s is NOT NULL without a default, and the data give it no values: add %[2]s to its columns", table.Name, name))
-			}
+		if err := d.loads(ctx, table); err != nil {
+			wrong = append(wrong, fmt.Errorf("the data of table %s: %w; the SQL is:\n%s", table.Name, err, table.Select))
 		}
 	}
 	return errors.Join(wrong...)

@@ -28,9 +28,9 @@ func towns(t *testing.T) *Data {
 		CREATE TABLE empty (a)`})
 }
 
-func from(column string, row int) assay.Values {
-	table, column, _ := strings.Cut(column, ".")
-	return assay.Values{Kind: assay.From, Table: table, Column: column, Of: row}
+// from is column number of of a drawn row.
+func from(query string, of int) assay.Values {
+	return assay.Values{Kind: assay.Row, Query: query, Of: of}
 }
 
 func selecting(name string, args ...assay.Values) assay.Operation {
@@ -53,10 +53,10 @@ func TestFrom(t *testing.T) {
 		args []assay.Values
 		want []string
 	}{
-		"one column":   {[]assay.Values{from("town.name", 0)}, []string{"Jena", "Köln", "Ulm"}},
-		"whole floats": {[]assay.Values{from("town.height", 0), from("town.zip", 0)}, []string{"478 1", "52.5 2"}},
-		"blob, date":   {[]assay.Values{from("town.seal", 0), from("town.founded", 0)}, []string{"[0]1181-01-01", "[1 255]0050-01-01"}},
-		"view":         {[]assay.Values{from("high.the name", 0)}, []string{"Ulm"}},
+		"one column":   {[]assay.Values{from("SELECT name FROM town", 0)}, []string{"Jena", "Köln", "Ulm"}},
+		"whole floats": {[]assay.Values{from("SELECT height, zip FROM town", 0), from("SELECT height, zip FROM town", 1)}, []string{"478 1", "52.5 2", "<nil> 3"}},
+		"blob, date":   {[]assay.Values{from("SELECT seal, founded FROM town WHERE founded NOT NULL", 0), from("SELECT seal, founded FROM town WHERE founded NOT NULL", 1)}, []string{"[0]1181-01-01", "[1 255]0050-01-01"}},
+		"view":         {[]assay.Values{from("SELECT * FROM high", 0)}, []string{"Ulm"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counts := tally(values(t, makeTrace(t, d, selecting("op", c.args...), 300).Path))
@@ -75,29 +75,10 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-func TestFromRows(t *testing.T) {
-	d := towns(t)
-	counts := tally(values(t, makeTrace(t, d, selecting("op", from("town.zip", 0), from("town.zip", 1)), 900).Path))
-	for a := 1; a <= 3; a++ {
-		for b := 1; b <= 3; b++ {
-			if n := counts[fmt.Sprint(a, b)]; n < 60 || n > 140 {
-				t.Errorf("%d and %d come together %d times of 900, want about 100", a, b, n)
-			}
-		}
-	}
-	nulls := from("town.zip", 0)
-	nulls.Null = 1
-	op := selecting("op", from("town.zip", 0), nulls)
-	long, short := values(t, makeTrace(t, d, op, 50).Path), values(t, makeTrace(t, d, op, 20).Path)
-	if !reflect.DeepEqual(long[:20], short) || long[0][1] != nil {
-		t.Errorf("20 rows %v\nof 50 rows %v", short, long)
-	}
-}
-
 func TestFromOracle(t *testing.T) {
 	d := towns(t)
 	op := assay.Operation{Name: "by-name", Steps: []assay.Step{{SQL: "SELECT zip, founded FROM town WHERE name = ? AND zip = ?", Query: true, Rows: 1,
-		Args: []assay.Values{from("town.name", 0), from("town.zip", 0)}}}}
+		Args: []assay.Values{from("SELECT name, zip FROM town", 0), from("SELECT name, zip FROM town", 1)}}}}
 	op, err := d.Resolve(t.Context(), op)
 	if want := []assay.Type{"int", "text?"}; err != nil && !strings.Contains(err.Error(), errUntyped.Error()) || len(op.Steps[0].Returns) != len(want) {
 		t.Fatalf("types %v, %v", op.Steps[0].Returns, err)
@@ -110,99 +91,20 @@ func TestFromOracle(t *testing.T) {
 
 func TestFromErrors(t *testing.T) {
 	d := towns(t)
-	for column, want := range map[string]string{
-		"city.name":  `draw from table "city": SQL logic error: no such table: city (1)`,
-		"town.nmae":  `draw from table "town": SQL logic error: no such column: town.nmae (1)`,
-		"empty.a":    `draw from table "empty": it has no row with a value in a`,
-		"town.mixed": `draw from table "town": column "mixed" has values of several types, integer and text, and an argument is of one`,
-		"town.":      `step 1, argument 1: row 0 of "town"."" is nothing to draw from`,
+	for query, want := range map[string]string{
+		"SELECT name FROM city":  "SQL logic error: no such table: city (1)",
+		"SELECT nmae FROM town":  "SQL logic error: no such column: nmae (1)",
+		"SELECT a FROM empty":    "it gives no row to draw",
+		"SELECT mixed FROM town": "column 1 has values of several types",
 	} {
-		_, err := d.Trace(t.Context(), selecting("op", from(column, 0)), 5)
-		if want = `trace of operation "op": ` + want; err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+		if _, err := d.Trace(t.Context(), selecting("op", from(query, 0)), 5); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", query, err, want)
 		}
-	}
-	_, err := d.Trace(t.Context(), selecting("op", from("town.zip", 0), assay.Values{Kind: assay.Derive, Of: 0}), 5)
-	if err == nil || !strings.Contains(err.Error(), "which is no integer") {
-		t.Errorf("derived: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.Trace(ctx, selecting("op", from("town.zip", 0)), 5); !errors.Is(err, context.Canceled) {
+	if _, err := d.Trace(ctx, selecting("op", from("SELECT zip FROM town", 0)), 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// drawing is from, with a way to draw the row.
-func drawing(column string, draw assay.ValueKind, theta float64) assay.Values {
-	v := from(column, 0)
-	v.Draw, v.Theta = draw, theta
-	return v
-}
-
-func TestFromQuery(t *testing.T) {
-	d := towns(t)
-	low := from("low.name", 0)
-	low.Query = "SELECT name, zip FROM town WHERE height < 100 OR height IS NULL ORDER BY zip -- a comment"
-	zip := from("low.zip", 0)
-	zip.Query = low.Query
-	counts := tally(values(t, makeTrace(t, d, selecting("op", low, zip), 300).Path))
-	if len(counts) != 2 || counts["Köln2"]+counts["Jena3"] != 300 || counts["Köln2"] < 100 || counts["Jena3"] < 100 {
-		t.Errorf("got %v, want Köln with 2 and Jena with 3, about 150 times each", counts)
-	}
-}
-
-func TestFromOnce(t *testing.T) {
-	d := prepare(t, assay.Dataset{Workload: "once", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
-		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
-	rows := values(t, makeTrace(t, d, selecting("op", drawing("n.i", assay.Once, 0)), 2000).Path)
-	near := 0
-	for i, row := range rows[1:1000] {
-		if gap := row[0].(int64) - rows[i][0].(int64); gap >= -10 && gap <= 10 {
-			near++
-		}
-	}
-	if counts := tally(rows[:1000]); len(counts) != 1000 || near > 0 {
-		t.Errorf("got %d of 1000 rows in 1000 draws, and %d draws near the one before; want all, and none", len(counts), near)
-	}
-	if !reflect.DeepEqual(rows[:1000], rows[1000:]) {
-		t.Error("after the last row, the rows come in another order")
-	}
-}
-
-// Several rows of one operation are also drawn once each.
-func TestFromOnceRepeated(t *testing.T) {
-	d := prepare(t, assay.Dataset{Workload: "once", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
-		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
-	first, second := drawing("n.i", assay.Once, 0), drawing("n.i", assay.Once, 0)
-	first.Step, second.Step, second.From, second.Of = 2, 2, 1, 1
-	counts := map[any]int{}
-	for _, row := range values(t, makeTrace(t, d, selecting("op", first, second), 500).Path) {
-		counts[row[0]]++
-		counts[row[1]]++
-	}
-	if len(counts) != 1000 {
-		t.Errorf("500 operations of two rows each draw %d of 1000 rows, want all", len(counts))
-	}
-}
-
-func TestFromSkewed(t *testing.T) {
-	d := prepare(t, assay.Dataset{Workload: "skewed", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
-		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
-	for draw, want := range map[assay.ValueKind]string{assay.Latest: "1000", assay.Zipf: fmt.Sprint(1 + scatteredOver(1000)(1))} {
-		counts := tally(values(t, makeTrace(t, d, selecting("op", drawing("n.i", draw, 0.99)), 10_000).Path))
-		// With a theta of 0.99, the first of 1000 has 1/zeta = 12.9 %.
-		if n := counts[want]; n < 1100 || n > 1500 {
-			t.Errorf("%s: row %s comes %d times of 10000, want about 1290", draw, want, n)
-		}
-	}
-}
-
-func TestFromOneRowDrawnTwice(t *testing.T) {
-	d := towns(t)
-	_, err := d.Trace(t.Context(), selecting("op", from("town.zip", 0), drawing("town.name", assay.Once, 0)), 5)
-	if err == nil || !strings.Contains(err.Error(), "town.zip and town.name are of one row, and are not drawn alike") {
-		t.Errorf("got %v, want an error that both are of one row", err)
 	}
 }
 
@@ -215,7 +117,7 @@ func TestTryOnKeptCopy(t *testing.T) {
 	must(t, d.KeepCopy(t.Context(), kept))
 	before, err := fileSum(kept)
 	must(t, err)
-	clear := assay.Operation{Name: "clear", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM town WHERE zip = ?", Rows: -1, Args: []assay.Values{from("town.zip", 0)}}}}
+	clear := assay.Operation{Name: "clear", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM town WHERE zip = ?", Rows: -1, Args: []assay.Values{from("SELECT zip FROM town", 0)}}}}
 	var found []TriedStep
 	for range 2 {
 		tried, err := d.Try(t.Context(), clear, makeTrace(t, d, clear, 200), 200, time.Minute)
@@ -247,7 +149,7 @@ func TestTryOnKeptCopy(t *testing.T) {
 
 func TestTry(t *testing.T) {
 	d := towns(t)
-	zip := from("town.zip", 0)
+	zip := from("SELECT zip FROM town", 0)
 	op := assay.Operation{Name: "op", Changes: true, Steps: []assay.Step{
 		{SQL: "SELECT name FROM town WHERE zip >= ?", Query: true, Rows: -1, Args: []assay.Values{zip}, Returns: []assay.Type{"text"}},
 		{SQL: "UPDATE town SET height = 1 WHERE zip = ? AND height IS NULL", Rows: -1, Args: []assay.Values{zip}},
@@ -264,24 +166,5 @@ func TestTry(t *testing.T) {
 	}
 	if tried, err = d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, 0); err != nil || tried.Times != 1 {
 		t.Errorf("without time: got %+v and error %v, want it done once", tried, err)
-	}
-}
-
-// What continues a column of the data begins behind its greatest value, whatever that is.
-func TestContinues(t *testing.T) {
-	d := prepare(t, assay.Dataset{Workload: "next", Seed: 3, Schema: `
-		CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL, e INT); INSERT INTO t VALUES (7, 1.5, NULL), (3, -2, NULL);
-		CREATE TABLE ends (id INTEGER PRIMARY KEY); INSERT INTO ends VALUES (9223372036854775807)`})
-	next := func(column string, add int64) assay.Values {
-		table, column, _ := strings.Cut(column, ".")
-		return assay.Values{Kind: assay.Seq, Table: table, Column: column, From: add}
-	}
-	got := values(t, makeTrace(t, d, selecting("op", next("t.id", 0), next("t.id", 100), next("t.r", 0), next("t.e", 0)), 2).Path)
-	want := [][]any{{int64(8), int64(108), int64(2), int64(1)}, {int64(9), int64(109), int64(3), int64(2)}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if _, err := d.Trace(t.Context(), selecting("full", next("ends.id", 0)), 2); err == nil || !strings.Contains(err.Error(), "leaves no room") {
-		t.Errorf("got %v, want that there is no room", err)
 	}
 }

@@ -34,16 +34,12 @@ func account(t *testing.T) *Data {
 		Schema: `CREATE TABLE account (id INTEGER PRIMARY KEY, balance INT NOT NULL, name TEXT);
 			CREATE TABLE day (d DATE, open BOOLEAN, price DECIMAL(10,2));
 			INSERT INTO day VALUES ('2024-02-29', 1, 5), ('not a date', 0, 5.5);`,
-		Tables: []assay.Table{{Name: "account", Rows: 20, Columns: []assay.Column{
-			{Name: "id", Values: assay.Values{Kind: assay.Seq}},
-			{Name: "balance", Values: assay.Values{Kind: assay.Derive, Mul: 10}},
-			{Name: "name", Values: assay.Values{Kind: assay.Derive, Mul: 1, Format: "a%d"}},
-		}}},
+		Tables: []assay.Table{{Name: "account", Select: "SELECT value, value * 10, 'a' || value FROM generate_series(0, 19)"}},
 	})
 }
 
 // next is an argument that is 0, 1, 2, ...
-var next = []assay.Values{{Kind: assay.Seq}}
+var next = []assay.Values{{Kind: assay.Expression, Query: "SELECT :i - 1"}}
 
 func query(sql string, rows int, returns ...assay.Type) assay.Step {
 	return assay.Step{SQL: sql, Query: true, Rows: rows, Returns: returns, Args: next}

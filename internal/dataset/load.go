@@ -15,15 +15,6 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-const (
-	// batchRows is how many rows one INSERT has: more gain nothing.
-	batchRows = 64
-	// maxVariables is SQLite's default limit of arguments to a statement.
-	maxVariables = 32766
-	// progressRows is how often Progress is called.
-	progressRows = 10_000
-)
-
 // build makes the database at path: from the specification, or from the copy
 // of a user's file that is there already. It leaves it closed and checked.
 func (c Cache) build(ctx context.Context, ds assay.Dataset, path string) error {
@@ -105,13 +96,7 @@ func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Datas
 		}()
 	}
 	for _, table := range ds.Tables {
-		var err error
-		if table.Select != "" {
-			err = c.loadSelected(ctx, session, table)
-		} else {
-			err = c.load(ctx, conn, ds.Seed, table)
-		}
-		if err != nil {
+		if err := c.load(ctx, session, table); err != nil {
 			return fmt.Errorf("table %q: %w", table.Name, err)
 		}
 	}
@@ -144,8 +129,8 @@ func wrap(err error, doing string) error {
 // loadTimes is how many times the time of one statement all rows of a table can take.
 const loadTimes = 30
 
-// loadSelected fills a table with the rows of its SELECT.
-func (c Cache) loadSelected(ctx context.Context, session *seeded.Session, table assay.Table) error {
+// load fills a table with the rows of its SELECT.
+func (c Cache) load(ctx context.Context, session *seeded.Session, table assay.Table) error {
 	text, err := loading(ctx, session, table)
 	if err != nil {
 		return err
@@ -181,84 +166,6 @@ func loading(ctx context.Context, session *seeded.Session, table assay.Table) (s
 // in the keys that operations draw.
 func recordsOf(table assay.Table) seeded.Each {
 	return seeded.Each{Stream: keyStream, Rows: table.Rows, At: func(row int) (int64, int) { return int64(row) + 1, row }}
-}
-
-// load fills a table in one transaction. It holds one batch of rows. After an
-// error the file is of no use; it is removed, not rolled back.
-func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assay.Table) error {
-	if table.Rows == 0 {
-		return nil
-	}
-	g, err := tableGenerator(seed, table)
-	if err != nil {
-		return err
-	}
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	batch := min(batchRows, max(1, maxVariables/len(table.Columns)))
-	whole := table.Rows - table.Rows%batch
-	l := loader{c, conn, g, table}
-	if err := l.insert(ctx, 0, whole, batch); err != nil {
-		return err
-	}
-	if err := l.insert(ctx, whole, table.Rows, table.Rows-whole); err != nil {
-		return err
-	}
-	_, err = conn.ExecContext(ctx, "COMMIT")
-	return err
-}
-
-type loader struct {
-	Cache
-	conn      *sql.Conn
-	generator *generator
-	table     assay.Table
-}
-
-// insert loads the rows from, ..., to-1, which are whole batches.
-func (l loader) insert(ctx context.Context, from, to, batch int) error {
-	if from == to {
-		return nil
-	}
-	stmt, err := l.conn.PrepareContext(ctx, insertSQL(l.table, batch))
-	if err != nil {
-		return fmt.Errorf("%s: %w", insertSQL(l.table, 1), err)
-	}
-	defer stmt.Close()
-	width := len(l.table.Columns)
-	args := make([]any, batch*width)
-	for ; from < to; from += batch {
-		for i := range batch {
-			if err := l.generator.row(from+i, args[i*width:(i+1)*width]); err != nil {
-				return err
-			}
-		}
-		if err := l.within(ctx, func(ctx context.Context) (sql.Result, error) { return stmt.ExecContext(ctx, args...) }); err != nil {
-			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(l.table, 1), err)
-		}
-		l.report(l.table, from, batch)
-	}
-	return nil
-}
-
-// report calls Progress when a multiple of progressRows was passed, and at
-// the end.
-func (c Cache) report(table assay.Table, from, loaded int) {
-	done := from + loaded
-	if c.Progress != nil && (from/progressRows != done/progressRows || done == table.Rows) {
-		c.Progress(table.Name, done, table.Rows)
-	}
-}
-
-func insertSQL(table assay.Table, rows int) string {
-	names := make([]string, len(table.Columns))
-	for i, c := range table.Columns {
-		names[i] = sqltext.Quote(c.Name)
-	}
-	row := "(" + strings.Repeat("?,", len(names)-1) + "?)"
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", sqltext.Quote(table.Name), strings.Join(names, ","),
-		strings.Repeat(row+",", rows-1)+row)
 }
 
 // fileSettings are the settings that live in the file, with the ways to write

@@ -26,7 +26,7 @@ func TestVaries(t *testing.T) {
 			t.Errorf("%s: got %t, want %t", sql, got, want)
 		}
 	}
-	now := assay.Step{SQL: "SELECT date(?)", Args: []assay.Values{{Kind: assay.Const, Value: "now"}}}
+	now := assay.Step{SQL: "SELECT date(?)", Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT 'now'"}}}
 	if !Varies(assay.Operation{Steps: []assay.Step{now}}) {
 		t.Error("an argument 'now': got that it answers the same each time")
 	}

@@ -98,8 +98,7 @@ func TextVaries(sql string) bool {
 func Varies(op assay.Operation) bool {
 	return slices.ContainsFunc(op.Steps, func(step assay.Step) bool {
 		return TextVaries(step.SQL) || slices.ContainsFunc(step.Args, func(v assay.Values) bool {
-			text, is := v.Value.(string)
-			return is && strings.EqualFold(text, "now")
+			return strings.Contains(strings.ToLower(v.Query), "'now'")
 		})
 	})
 }

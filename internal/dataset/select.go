@@ -245,7 +245,7 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	picks := make([]pick, 0, length)
 	choose := gr.of(g).rows(answer.rows, seeded.Key(g.seed, gr.stream, 0))
 	for position := range length {
-		picks = append(picks, pick{int(choose(position)), position, 0})
+		picks = append(picks, pick{int(choose(position)), position})
 	}
 	for _, i := range gr.columns {
 		g.columns[i].picked = make([]any, length)

@@ -55,7 +55,7 @@ func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trac
 // by how much a mix has grown the data before each row; nil: by nothing.
 func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int, grown []int64) (_ *Trace, err error) {
 	values := arguments(op)
-	key, err := digest("trace", d.Spec.Seed, op.Name, values, constantTypes(values), length, op.Sorted, grown)
+	key, err := digest("trace", d.Spec.Seed, op.Name, values, length, op.Sorted, grown)
 	if err != nil {
 		return nil, err
 	}

@@ -137,12 +137,11 @@ func readInputs(options Options) ([]*script, *logged, error) {
 // drafter makes one plan.
 type drafter struct {
 	document
-	data      *dataset.Data
-	schema    *schema
-	inserting map[*table]int64 // statements that insert into a table
-	taken     map[string]int64 // queries so far that insert into a column
-	until     time.Time        // when the time for all queries ends
-	copied    string           // the second copy, to which workers and what changes data have access; empty: none yet
+	data   *dataset.Data
+	schema *schema
+	taken  map[string]int64 // queries so far that insert into a column
+	until  time.Time        // when the time for all queries ends
+	copied string           // the second copy, to which workers and what changes data have access; empty: none yet
 }
 
 // newDrafter copies the database and reads its schema.

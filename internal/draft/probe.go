@@ -154,16 +154,6 @@ func (o *operation) conclude(found dataset.Tried, all bool) {
 	}
 }
 
-func (a *analysis) valueRows() int {
-	rows := 0
-	for i, t := range a.tokens {
-		if t.Kind == '(' && a.group[i] == -1 && a.clause(i) == "VALUES" {
-			rows++
-		}
-	}
-	return rows
-}
-
 // play plays a mix as a run prepares it.
 func (b *probe) play(ctx context.Context, op assay.Operation) error {
 	op, err := b.data.Resolve(ctx, op)

@@ -61,11 +61,11 @@ workload:
   name: monster
   schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL);
   data:
-    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+    monster: SELECT value, random(1, 99) FROM generate_series(1, 100)
 operations:
   insert:
     sql: INSERT INTO monster (id, hp) VALUES (?, ?)
-    args: [{next: monster.id}, {uniform: [1, 99]}]
+    args: SELECT 100 + :i, random(1, 99)
     rows: 1
     count: 20
 `

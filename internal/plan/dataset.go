@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"assay"
@@ -11,7 +10,7 @@ import (
 	"assay/kit/kv"
 )
 
-// dataset resolves a workload's data and leaves its tables in the resolver.
+// dataset resolves a workload's data.
 func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 	d := assay.Dataset{Workload: w.Name, Seed: p.Seed, File: p.path(w.spec.File), Recorded: p.path(w.spec.Recorded)}
 	if d.File != "" {
@@ -23,7 +22,6 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 	}
 	if !w.spec.Schema.set() {
 		d.Schema, d.Tables = r.store(w.spec)
-		r.tables = d.Tables
 		return d
 	}
 	d.Schema, _ = r.env.expand(r.m, w.spec.Schema.place, w.spec.Schema.value)
@@ -34,9 +32,8 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 	defined := schemaTables(d.Schema)
 	for i := range w.spec.Data.entries {
 		e := &w.spec.Data.entries[i]
-		r.tables = append(r.tables, r.table(e.key, &e.value, defined))
+		d.Tables = append(d.Tables, r.table(e.key, e.value, defined))
 	}
-	d.Tables = r.tables
 	return d
 }
 
@@ -49,30 +46,15 @@ func (p *Plan) path(name text) string {
 }
 
 // table resolves one table; defined are the schema's tables.
-func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]string) assay.Table {
-	t := assay.Table{Name: name.value, Rows: 1}
+func (r *resolver) table(name, rows text, defined map[string][]string) assay.Table {
 	columns, known := defined[strings.ToLower(name.value)]
 	if !known {
 		r.m.unknown(name.place, "table of the schema", name.value, sortedKeys(defined))
 	}
-	if spec.sql.set() {
-		t.Rows, t.Select = 0, r.rowsSQL(name.value, spec.sql, columns)
-		return t
+	if !rows.set() {
+		return assay.Table{Name: name.value}
 	}
-	if rows, ok := r.size(spec.Rows, "the number of rows", 0); ok {
-		t.Rows = int(rows)
-	}
-	var left []assay.Values
-	for i := range spec.Columns.entries {
-		e := &spec.Columns.entries[i]
-		if columns != nil && !slices.Contains(columns, strings.ToLower(e.key.value)) {
-			r.m.unknown(e.key.place, "column of "+name.value, e.key.value, columns)
-		}
-		values := r.values(&e.value, left, columnNames(t.Columns), true)
-		left = append(left, values)
-		t.Columns = append(t.Columns, assay.Column{Name: e.key.value, Values: values})
-	}
-	return t
+	return assay.Table{Name: name.value, Select: r.rowsSQL(name.value, rows, columns)}
 }
 
 // rowsSQL resolves the SQL of a table's rows.
@@ -133,18 +115,4 @@ func seriesParams(sql string) (names []string) {
 		}
 	}
 	return names
-}
-
-// sourcesOf resolves the queries that arguments are drawn from.
-func (r *resolver) sourcesOf(w *workload) map[string]string {
-	sources := map[string]string{}
-	for _, e := range w.Sources.entries {
-		r.m.name(e.key, "source")
-		if strings.Contains(e.key.value, ".") {
-			r.m.at(e.key.place, "a source's name has no dot: it stands before the one of source.column")
-		}
-		sql, _ := r.query(e.value, "a source")
-		sources[e.key.value] = strings.TrimRight(sql, "; \t\r\n")
-	}
-	return sources
 }

@@ -17,9 +17,9 @@ workload:
   name: shop
   schema: CREATE TABLE item (id INTEGER PRIMARY KEY, price INTEGER NOT NULL);
   data:
-    item: {rows: 100, columns: {id: seq, price: {uniform: [1, 99]}}}
+    item: SELECT value, random(1, 99) FROM generate_series(1, 100)
 operations:
-  by-id: {sql: "SELECT price FROM item WHERE id = ?", args: [{uniform: item.id}], rows: 1, returns: [int], clients: [1, 8]}
+  by-id: {sql: "SELECT price FROM item WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int], clients: [1, 8]}
 `))
 	if err != nil {
 		fmt.Println(err)

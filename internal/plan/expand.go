@@ -128,11 +128,10 @@ func (p *Plan) resolve(m *mistakes) []variant {
 			if p.scale.Data != 0 && !r.resized {
 				continue
 			}
-			r.sources, r.file = r.sourcesOf(w.spec), d.File != ""
 			for j := range w.operations.entries {
 				e := &w.operations.entries[j]
 				for _, params := range outer.scaled.with(e.value.axes) {
-					at := &resolver{m: m, env: params, tables: r.tables, file: r.file, kv: r.kv, sources: r.sources}
+					at := &resolver{m: m, env: params, kv: r.kv}
 					op := at.any(e.key.value, &e.value, w.operations)
 					op.Cold = e.value.Cache.set() && params["cache"] == "cold"
 					if op.Cold && op.Changes {

@@ -351,20 +351,3 @@ func TestByteOrderMark(t *testing.T) {
 		t.Errorf("got %v, want a mistake in the first column", err)
 	}
 }
-
-// A table whose name has a dot or a quote stands in quotes.
-func TestCutColumn(t *testing.T) {
-	for text, want := range map[string][2]string{
-		"t.c": {"t", "c"}, "t.c.d": {"t", "c.d"}, `"a.b".id`: {"a.b", "id"}, `"c"".d".id`: {`c".d`, "id"},
-	} {
-		table, column, ok := cutColumn(text)
-		if got := [2]string{table, column}; got != want || !ok {
-			t.Errorf("%s: got %q, %t; want %q", text, got, ok, want)
-		}
-	}
-	for _, text := range []string{"t", `"a.b`, `"a.b"`, `"a.b"id`} {
-		if _, _, ok := cutColumn(text); ok {
-			t.Errorf("%s: got a column, want none", text)
-		}
-	}
-}

@@ -47,8 +47,7 @@ type workload struct {
 	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
 	Recorded   text               `yaml:"recorded" jsonschema_description:"An SQLite file whose tables SQL of data and args reads as recorded.NAME; relative to the plan."`
 	Params     dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the workload: name and values."`
-	Sources    dict[text]         `yaml:"sources" jsonschema_description:"Queries of the data by name, from which arguments are drawn as from a table: {from: name.column}."`
-	Data       dict[tableOfPlan]  `yaml:"data" jsonschema_description:"Rows to generate, by table."`
+	Data       dict[text]         `yaml:"data" jsonschema_description:"A SELECT of the rows of each table, with its columns in their order."`
 	Records    records            `yaml:"records" jsonschema_description:"Instead of schema and data: what a key-value store begins with. Without all of them it begins empty."`
 	Operations dict[operation]    `yaml:"operations" jsonschema_description:"Operations, where the plan has several workloads."`
 }
@@ -56,38 +55,6 @@ type workload struct {
 func (w *workload) read(m *mistakes, n ast.Node) {
 	_, ok := m.fields(n, "a workload", "key of a workload", w)
 	w.misspelt = !ok
-}
-
-// tableOfPlan is a table with the SQL of its rows, or generated rows.
-type tableOfPlan struct {
-	place
-	sql     text
-	Rows    number          `yaml:"rows" jsonschema:"required" jsonschema_description:"Number of rows."`
-	Columns dict[generator] `yaml:"columns" jsonschema:"required" jsonschema_description:"How each column's values are drawn."`
-}
-
-func (t *tableOfPlan) read(m *mistakes, n ast.Node) {
-	if _, alone := n.(ast.ScalarNode); alone {
-		t.put(placeOf(n))
-		t.sql.read(m, n)
-		return
-	}
-	m.fields(n, "a table", "key of a table", t)
-}
-
-// arguments are SQL that gives them, or a generator for each.
-type arguments struct {
-	list[generator]
-	SQL text
-}
-
-func (a *arguments) read(m *mistakes, n ast.Node) {
-	if alone, ok := n.(ast.ScalarNode); ok && strings.ContainsAny(scalarText(alone), " \n(") {
-		a.place = placeOf(n)
-		a.SQL.read(m, n)
-		return
-	}
-	a.list.read(m, n)
 }
 
 // operation is what is timed. It is of one form, which has keys of its own.
@@ -116,7 +83,7 @@ type ofSQL struct {
 	SQL     text       `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
 	Script  text       `yaml:"script" jsonschema_description:"Several SQL statements without arguments, which one call of the driver executes."`
 	Steps   list[step] `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
-	Args    arguments  `yaml:"args" jsonschema_description:"A SELECT with a column for each argument: with FROM, rows that draw chooses; without, evaluated once per operation."`
+	Args    text       `yaml:"args" jsonschema_description:"A SELECT with a column for each argument: with FROM, rows that draw chooses; without, evaluated once per operation."`
 	Rows    number     `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
 	Returns list[text] `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
 }
@@ -209,7 +176,7 @@ type step struct {
 	place
 	SQL     text       `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
 	Script  text       `yaml:"script" jsonschema_description:"Instead of sql: several statements without arguments, which one call of the driver executes."`
-	Args    arguments  `yaml:"args" jsonschema_description:"A SELECT with a column for each argument."`
+	Args    text       `yaml:"args" jsonschema_description:"A SELECT with a column for each argument."`
 	Draw    text       `yaml:"draw" jsonschema_description:"Which row of the SELECT is drawn: uniform (default), zipfian or in-order."`
 	Rows    number     `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
 	Returns list[text] `yaml:"returns" jsonschema_description:"Types of the answer's columns."`

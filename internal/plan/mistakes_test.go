@@ -76,8 +76,8 @@ workload:
   params: {n: [1, 1], driver: [x]}
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
   data:
-    t: {rows: -1, columns: {id: sec}}
-    u: {rows: 1, columns: {id: seq}}
+    t: SELECT :rows
+    u: SELECT 1
 operations:
   a: {sql: SELEKT 1, profiles: [p, q]}
   b: {sql: "SELECT {{m}}", profiles: p}

@@ -38,9 +38,8 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	return op
 }
 
-// step resolves a statement, and reports whether it changes data. before are the
-// arguments of the steps before it.
-func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
+// step resolves a statement, and reports whether it changes data.
+func (r *resolver) step(s *step) (assay.Step, bool) {
 	resolved := assay.Step{Rows: -1}
 	if s.Script.set() {
 		sql, ok := r.env.expand(r.m, s.Script.place, s.Script.value)
@@ -50,18 +49,18 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 		}
 		return resolved, true
 	}
-	values, columns := valueSQL{}, len(s.Args.items)
-	if s.Args.SQL.set() {
+	var values valueSQL
+	if s.Args.set() {
 		var good bool
-		if values, good = r.valueSQL(s.Args.SQL, "args", true); !good {
+		if values, good = r.valueSQL(s.Args, "args", true); !good {
 			kind, _ := (&mistakes{}).statement(place{}, s.SQL.value)
 			return resolved, kind.changes
 		}
-		columns = values.columns
+	} else if s.Draw.set() {
+		r.m.at(s.Draw.place, "draw says which row of a query is drawn, and args is none")
 	}
-	sql, repeat, ok := r.env.sql(r.m, s.SQL, columns)
+	sql, repeat, ok := r.env.sql(r.m, s.SQL, values.columns)
 	if !ok || !s.SQL.set() {
-		r.args(s.Args.items, 1, before)
 		return resolved, false
 	}
 	resolved.SQL = sql
@@ -69,17 +68,12 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 		resolved.Rows = repeat
 	}
 	kind, ok := r.m.statement(s.SQL.place, sql)
-	if s.Args.SQL.set() {
+	if s.Args.set() {
 		count := values.columns
 		if count == 0 {
 			count = kind.params
 		}
 		resolved.Args = r.selected(values, s.Draw, count, max(repeat, 1))
-	} else {
-		resolved.Args = r.args(s.Args.items, max(repeat, 1), before)
-		if s.Draw.set() {
-			r.m.at(s.Draw.place, "draw says which row of a query is drawn, and args is none")
-		}
 	}
 	if s.Rows.set() {
 		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
@@ -95,42 +89,6 @@ func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 		r.m.at(s.Returns.place, "returns belongs to SQL that answers rows")
 	}
 	return resolved, kind.changes
-}
-
-// args resolves the arguments of one row, and repeats them row after row.
-func (r *resolver) args(generators []generator, repeat int, before []assay.Values) []assay.Values {
-	left := slices.Clone(before)
-	for i := range generators {
-		left = append(left, r.values(&generators[i], left, nil, false))
-	}
-	row := left[len(before):]
-	rows := 0 // of data that a row of arguments draws from
-	for _, v := range row {
-		if v.Kind == assay.From {
-			rows = max(rows, v.Of+1)
-		}
-	}
-	var all []assay.Values
-	for j := range repeat {
-		for _, v := range row {
-			switch v.Kind {
-			case assay.Derive:
-				if v.Of >= len(before) {
-					v.Of += j * len(row)
-				}
-			case assay.Seq: // the rows of all statements together count on
-				v.From += int64(j)
-				v.Step = int64(repeat)
-			case assay.From:
-				v.Of += j * rows
-				if v.Draw == assay.Once && repeat > 1 {
-					v.From, v.Step = int64(j), int64(repeat)
-				}
-			}
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 func (r *resolver) count(o *operation, changes bool) int {
@@ -191,7 +149,6 @@ func types(l list[text]) []assay.Type {
 func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry"}
 	var parts []assay.Part
-	continues := map[string]string{} // by column, the part that continues it
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
 		if !ok || part.Mix.set() || part.Serve.set() || !r.env.has(part.axes) {
@@ -203,7 +160,6 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 		resolved.Transaction = part.atomic()
 		op.Changes = op.Changes || resolved.Changes
 		parts = append(parts, assay.Part{Operation: resolved, Weight: int(weight)})
-		r.apart(e.key, part, continues)
 	}
 	op.Parts = r.fieldByField(parts)
 	op.Writers = r.writers(o, op.Changes)
@@ -261,29 +217,6 @@ func (o *operation) atomic() int {
 		return 1
 	}
 	return 0
-}
-
-// apart reports two parts of a mix that would insert the same values, because
-// both continue one column.
-func (r *resolver) apart(name text, part *operation, continues map[string]string) {
-	for _, g := range slices.Concat(part.Args.items, generatorsOf(part.Steps.items)) {
-		if g.kind != "next" {
-			continue
-		}
-		if other, taken := continues[g.continued()]; taken && other != name.value {
-			r.m.at(name.place, "%s and %s both continue %s, and would insert the same values: give one of them another add, as in {next: %[3]s, add: 1000000000}", other, name.value, g.continued())
-		}
-		continues[g.continued()] = name.value
-	}
-}
-
-// generatorsOf returns those of all steps, and of the steps within.
-func generatorsOf(steps []step) []generator {
-	var all []generator
-	for _, s := range steps {
-		all = slices.Concat(all, s.Args.items, generatorsOf(s.Steps.items))
-	}
-	return all
 }
 
 func (r *resolver) writers(o *operation, changes bool) int {

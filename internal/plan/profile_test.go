@@ -19,9 +19,9 @@ profiles:
   reader: {file: {journal_mode: WAL}, page_size: 8192, read_only: on}
 workload:
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
-  data: {t: {rows: 10, columns: {id: seq}}}
+  data: {t: "SELECT value FROM generate_series(1, 10)"}
 operations:
-  read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}]}
+  read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)"}
 `))
 	must(t, err)
 	profile, file, err := p.Profile("reader")
@@ -47,9 +47,9 @@ profiles:
   reader: {file: {journal_mode: WAL}, read_only: on}
 workload:
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
-  data: {t: {rows: 10, columns: {id: seq}}}
+  data: {t: "SELECT value FROM generate_series(1, 10)"}
 operations:
-  read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], profiles: [reader], count: {reader: 70, plain: 50}}
+  read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)", profiles: [reader], count: {reader: 70, plain: 50}}
   other: {sql: SELECT id FROM t, profiles: [plain]}
 `))
 	must(t, err)

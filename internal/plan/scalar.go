@@ -49,26 +49,6 @@ func (s *scalar) read(m *mistakes, n ast.Node) {
 	}
 }
 
-// constant is the value that a plan's scalar stands for: int64, float64, bool,
-// string or nil.
-func (s scalar) constant() any {
-	switch {
-	case s.quoted:
-		return s.text
-	case s.null:
-		return nil
-	case strings.EqualFold(s.text, "true"), strings.EqualFold(s.text, "false"):
-		return strings.EqualFold(s.text, "true")
-	}
-	if i, ok := parseWhole(s.text); ok && !strings.Contains(s.text, ".") {
-		return i
-	}
-	if f, ok := parseReal(s.text); ok {
-		return f
-	}
-	return s.text
-}
-
 // number is a number or a template that gives one.
 type number struct {
 	place
@@ -222,14 +202,4 @@ func (f *boolean) read(m *mistakes, n ast.Node) {
 		return
 	}
 	*f = boolean{placeOf(n), b.Value}
-}
-
-// empty is a key that has no value, such as bool in {bool: , null: 0.1}.
-type empty struct{ place }
-
-func (e *empty) read(m *mistakes, n ast.Node) {
-	e.place = placeOf(n)
-	if _, ok := n.(*ast.NullNode); !ok {
-		m.at(e.place, "want nothing here, not %s", describe(n))
-	}
 }

@@ -56,17 +56,13 @@ func (p *Plan) points(w *Workload) []point {
 
 // sizes are the params by which a workload says how many rows or records it has.
 func (w *Workload) sizes() []string {
-	numbers := []number{w.spec.Records.N}
 	var names []string
 	for _, e := range w.spec.Data.entries {
-		numbers = append(numbers, e.value.Rows)
-		names = append(names, seriesParams(e.value.sql.value)...)
+		names = append(names, seriesParams(e.value.value)...)
 	}
-	for _, n := range numbers {
-		for _, found := range templatePattern.FindAllStringSubmatch(n.text, -1) {
-			if parts := valuePattern.FindStringSubmatch(found[1]); parts != nil {
-				names = append(names, parts[1])
-			}
+	for _, found := range templatePattern.FindAllStringSubmatch(w.spec.Records.N.text, -1) {
+		if parts := valuePattern.FindStringSubmatch(found[1]); parts != nil {
+			names = append(names, parts[1])
 		}
 	}
 	return names

@@ -1,14 +1,18 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"assay"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 const scalable = `
@@ -20,12 +24,11 @@ workloads:
     params: {size: [100, 1000], width: [5]}
     schema: CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE v (id INTEGER PRIMARY KEY)
     data:
-      t: {rows: "{{size}}", columns: {id: seq, a: {text: "{{width}}"}}}
-      u: {rows: 10, columns: {id: seq}}
-      v: {rows: 0, columns: {id: seq}}
+      t: SELECT value, text(:width) FROM generate_series(1, :size)
+      u: SELECT value FROM generate_series(1, 10)
     operations:
-      read: {sql: SELECT a FROM t WHERE id = ?, args: [{uniform: [1, "{{size}}"]}]}
-      all: {sql: "INSERT INTO v VALUES (?)", args: [{next: v.id}], transaction: whole, clients: 1, count: 50}
+      read: {sql: SELECT a FROM t WHERE id = ?, args: "SELECT random(1, :size)"}
+      all: {sql: "INSERT INTO v VALUES (?)", args: SELECT :i, transaction: whole, clients: 1, count: 50}
   store:
     records: {n: 50, key: "printf('k%016x', :i)", value: blob(10)}
     operations:
@@ -79,7 +82,7 @@ func TestScaled(t *testing.T) {
 		for _, one := range cases {
 			got = append(got, fmt.Sprintf("%s %d rows, was %s", shape(one.Cell), rowsIn(one.Dataset), strings.TrimPrefix(shape(one.Unscaled), one.Cell.Workload+"/"+one.Cell.Operation+" ")))
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
+		if diff := gocmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%+v: (-want +got)\n%s", c.by, diff)
 		}
 		if scaled.Text == p.Text {
@@ -99,16 +102,24 @@ func rowsIn(d assay.Dataset) int {
 	n := 0
 	for _, table := range d.Tables {
 		n += table.Rows
+		if found := seriesOf.FindStringSubmatch(table.Select); found != nil {
+			rows, _ := strconv.ParseFloat(found[1]+found[2], 64)
+			by, _ := strconv.ParseFloat(cmp.Or(found[3], "1"), 64)
+			n += max(1, int(math.Round(rows*by)))
+		}
 	}
 	return n
 }
+
+// seriesOf takes apart how many rows a table has.
+var seriesOf = regexp.MustCompile(`generate_series\(1, ?(?:(\d+)|max\(1, CAST\(round\(\( ?(\d+)\) \* ([^)]+)\) AS INTEGER\)\))\)`)
 
 // What scaling makes impossible is an error that names it.
 func TestScaledTooFar(t *testing.T) {
 	p, err := Decode("own.yaml", []byte(scalable))
 	must(t, err)
-	if _, err := p.Scaled(Scale{Data: 1e9}).Expand(nil); err == nil || !strings.Contains(err.Error(), "the number of rows must be 0 to 1000000000") {
-		t.Errorf("got %v, want that there are too many rows", err)
+	if _, err := p.Scaled(Scale{Data: 1e9}).Expand(nil); err == nil || !strings.Contains(err.Error(), "n must be 1 to 1000000000") {
+		t.Errorf("got %v, want that there are too many records", err)
 	}
 }
 
@@ -122,9 +133,9 @@ clients: [4]
 profiles: {now: {}, then: {}}
 workload:
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
-  data: {t: {rows: 5, columns: {id: seq}}}
+  data: {t: "SELECT value FROM generate_series(1, 5)"}
 operations:
-  write: {sql: "INSERT INTO t VALUES (?)", args: [{next: t.id}], statement: each, count: 405}
+  write: {sql: "INSERT INTO t VALUES (?)", args: SELECT 5 + :i, statement: each, count: 405}
 `))
 	must(t, err)
 	other := p.Using(map[string]assay.Use{"then": {Statement: "once", Pool: 2, Transaction: 10}})

@@ -21,16 +21,14 @@ func Schema() ([]byte, error) {
 	s.Version = jsonschema.Version
 	s.Title = "assay plan"
 	s.Definitions = jsonschema.Definitions{
-		"text":        typed("string"),
-		"number":      numbers(),
-		"scalar":      either(typed("string"), typed("number"), typed("boolean"), typed("null")),
-		"pool":        schemaOf[pool](),
-		"profile":     schemaOf[profile](),
-		"workload":    schemaOf[workload](),
-		"tableOfPlan": schemaOf[tableOfPlan](),
-		"generator":   schemaOf[generator](),
-		"operation":   schemaOf[operation](),
-		"step":        schemaOf[step](),
+		"text":      typed("string"),
+		"number":    numbers(),
+		"scalar":    either(typed("string"), typed("number"), typed("boolean"), typed("null")),
+		"pool":      schemaOf[pool](),
+		"profile":   schemaOf[profile](),
+		"workload":  schemaOf[workload](),
+		"operation": schemaOf[operation](),
+		"step":      schemaOf[step](),
 	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -70,8 +68,6 @@ func words(all ...string) *jsonschema.Schema {
 func (text) JSONSchema() *jsonschema.Schema { return typed("string") }
 
 func (boolean) JSONSchema() *jsonschema.Schema { return typed("boolean") }
-
-func (empty) JSONSchema() *jsonschema.Schema { return typed("null") }
 
 func (scalar) JSONSchema() *jsonschema.Schema { return ref[scalar]() }
 
@@ -114,12 +110,6 @@ func (sum) JSONSchema() *jsonschema.Schema {
 	return either(words("calls"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref[number]()})
 }
 
-func (span) JSONSchema() *jsonschema.Schema {
-	two := uint64(2)
-	pair := &jsonschema.Schema{Type: "array", Items: ref[number](), MinItems: &two, MaxItems: &two}
-	return either(pair, &jsonschema.Schema{Type: "string", Pattern: `^.+\..+$`})
-}
-
 func (scanLimit) JSONSchema() *jsonschema.Schema {
 	two := uint64(2)
 	return either(ref[number](), &jsonschema.Schema{Type: "array", Items: ref[number](), MinItems: &two, MaxItems: &two})
@@ -135,15 +125,7 @@ func (pool) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, ref[number]()) }
 
 func (check) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("string")) }
 
-func (tableOfPlan) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("string")) }
-
-func (arguments) JSONSchema() *jsonschema.Schema {
-	return either(typed("string"), list[generator]{}.JSONSchema())
-}
-
 func (step) JSONSchemaExtend(s *jsonschema.Schema) { limit(s, "draw", words(sortedKeys(sqlDraws)...)) }
-
-func (generator) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, words("seq", "bool")) }
 
 func allDraws() []string {
 	all := slices.Concat(kvDraws, sortedKeys(sqlDraws))

@@ -152,16 +152,3 @@ func (e env) integer(m *mistakes, v number, what string, low, high int64) (int64
 	}
 	return n, m.within(v.place, what, n, low, high)
 }
-
-// real resolves a number to a float.
-func (e env) real(m *mistakes, v number, what string) (float64, bool) {
-	text, ok := e.expand(m, v.place, v.text)
-	if !ok || text == "" {
-		return 0, false
-	}
-	f, ok := parseReal(text)
-	if !ok {
-		m.at(v.place, "%s must be a number, not %q", what, text)
-	}
-	return f, ok
-}

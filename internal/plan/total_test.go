@@ -15,10 +15,10 @@ profiles: {plain: {}, web: {journal_mode: wal}}
 workload:
   params: {size: [10, 20]}
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
-  data: {t: {rows: 10, columns: {id: seq}}}
+  data: {t: "SELECT value FROM generate_series(1, 10)"}
 operations:
   read: {sql: SELECT 1}
-  insert: {sql: INSERT INTO t VALUES (?), args: [{next: t.id}], transaction: 10, clients: 1}
+  insert: {sql: INSERT INTO t VALUES (?), args: SELECT 10 + :i, transaction: 10, clients: 1}
   both: {sql: SELECT 2, transaction: [none, 2], params: {k: [1, 2]}}
   rows: {sql: SELECT 2, rows: 1, per: row}
   part: {sql: SELECT 3, only: mix}

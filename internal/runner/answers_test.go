@@ -13,10 +13,10 @@ import (
 )
 
 // asking are operations that read, alone and beside changes.
-const asking = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int]}
-  reads: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], clients: CLIENTS, pool: 4, count: 200}
+const asking = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int]}
+  reads: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], clients: CLIENTS, pool: 4, count: 200}
   all: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: CLIENTS, count: 40}
-  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: "SELECT 100 + :i, random(1, 99)", rows: 1, only: mix}
   mixed: {mix: {read: 1}, clients: CLIENTS, pool: 4, count: 200}
   changes: {mix: {read: 80, insert: 20}, clients: CLIENTS, pool: 4, busy: retry, count: 200}
 `
@@ -143,7 +143,7 @@ func TestWarmOperations(t *testing.T) {
 // SQL that fails behind the positions that are verified is the outcome of its cell,
 // in the worker's words where the worker says so, and does not end the run.
 func TestSampleThatFails(t *testing.T) {
-	text := header + `  grows: {sql: "SELECT abs(-9223372036854775807 - (? > 300))", args: [{next: monster.id}], rows: 1, returns: [int], only: mix}
+	text := header + `  grows: {sql: "SELECT abs(-9223372036854775807 - (? > 300))", args: SELECT 100 + :i, rows: 1, returns: [int], only: mix}
   fails: {mix: {grows: 1}, clients: 4, count: 2000}
 `
 	b := newBench(t, text)
@@ -175,8 +175,8 @@ func TestSampleThatFails(t *testing.T) {
 // it: alone, in a mix, behind a mix that changes data.
 func TestAnswersThatVary(t *testing.T) {
 	text := header + `  chance: {sql: "SELECT random()", rows: 1, returns: [int]}
-  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], only: mix}
-  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], only: mix}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: "SELECT 100 + :i, random(1, 99)", rows: 1, only: mix}
   both: {mix: {read: 1, chance: 1}, clients: 2, count: 400}
   changes: {mix: {read: 20, chance: 40, insert: 40}, count: 200}
 `

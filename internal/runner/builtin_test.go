@@ -17,7 +17,6 @@ import (
 	"assay/internal/build"
 	"assay/internal/dataset"
 	"assay/internal/plan"
-	"assay/kit/kv"
 	"assay/kit/process"
 	"assay/kit/wire"
 	"assay/plans"
@@ -60,10 +59,7 @@ func builtinCases(t *testing.T) []assay.Case {
 				most = smallMix
 			}
 			c.Operation.Count = min(c.Operation.Count, most)
-			c.Operation.Statement, c.Operation.Transaction = "once", 0               // how it is done changes no answer
-			if c.Operation.KV() && c.Operation.Changes && c.Operation.Check == nil { // for several clients
-				c.Operation.Check = wholeStore(c.Dataset)
-			}
+			c.Operation.Statement, c.Operation.Transaction = "once", 0 // how it is done changes no answer
 			c.Cell.Workload = name + "/" + c.Cell.Workload
 			all = append(all, c)
 		}
@@ -72,16 +68,6 @@ func builtinCases(t *testing.T) []assay.Case {
 		t.Fatalf("got %d operations in the built-in plans, want 40 or more", len(all))
 	}
 	return all
-}
-
-// wholeStore reads all that a store has, as one client left it behind.
-func wholeStore(ds assay.Dataset) *assay.Query {
-	var names []string
-	for _, c := range ds.Tables[0].Columns {
-		names = append(names, c.Name)
-	}
-	return &assay.Query{SQL: "SELECT " + strings.Join(names, ", ") + " FROM " + kv.Table + " ORDER BY key",
-		Returns: slices.Repeat([]assay.Type{"blob"}, len(names))}
 }
 
 // rowsEach is how many rows an operation answers or changes each time, 1 at least.

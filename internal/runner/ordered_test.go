@@ -19,12 +19,12 @@ workload:
     CREATE TABLE account (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE entry (id INTEGER PRIMARY KEY, account INTEGER NOT NULL, text TEXT);
   data:
-    account: {rows: 5, columns: {id: seq, name: {text: 8}}}
-    entry: {rows: 10, columns: {id: seq, account: {uniform: account.id}, text: {text: 8}}}
+    account: SELECT value, text(8) FROM generate_series(1, 5)
+    entry: SELECT value, random(1, 5), text(8) FROM generate_series(1, 10)
 operations:
-  any-order: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT account, text FROM entry WHERE id > 10 ORDER BY account, text"}
-  numbered: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT id, account, text FROM entry WHERE id > 10 ORDER BY id"}
-  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT id, name FROM account ORDER BY id"}
+  any-order: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: "SELECT random(1, 5), text(8)", rows: 1, count: 400, busy: retry, check: "SELECT account, text FROM entry WHERE id > 10 ORDER BY account, text"}
+  numbered: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: "SELECT random(1, 5), text(8)", rows: 1, count: 400, busy: retry, check: "SELECT id, account, text FROM entry WHERE id > 10 ORDER BY id"}
+  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: "SELECT random(1, 5), text(8)", rows: 1, count: 400, busy: retry, check: "SELECT id, name FROM account ORDER BY id"}
 `
 
 // A right driver is not blamed for the order in which its clients commit, and one that

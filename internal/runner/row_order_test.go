@@ -10,12 +10,12 @@ import (
 )
 
 // open are operations whose SQL leaves the order of rows open, or which rows there are.
-const open = `  some: {sql: "SELECT id, hp FROM monster WHERE hp > ?", args: [{uniform: [1, 50]}], returns: [int, int]}
+const open = `  some: {sql: "SELECT id, hp FROM monster WHERE hp > ?", args: "SELECT random(1, 50)", returns: [int, int]}
   ties: {sql: "SELECT id FROM monster ORDER BY hp / 10", rows: 100, returns: [int]}
   few: {sql: "SELECT id, hp FROM monster LIMIT 5", rows: 5, returns: [int, int]}
   many: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: 4, pool: 4, count: 40}
-  write: {sql: "UPDATE monster SET hp = ? WHERE id = ?", args: [{uniform: [1, 99]}, {uniform: monster.id}], rows: 1, count: 100, check: {sql: "SELECT id, hp FROM monster", returns: [int, int]}}
-  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  write: {sql: "UPDATE monster SET hp = ? WHERE id = ?", args: "SELECT random(1, 99), random(1, 100)", rows: 1, count: 100, check: {sql: "SELECT id, hp FROM monster", returns: [int, int]}}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: "SELECT 100 + :i, random(1, 99)", rows: 1, only: mix}
   mixed: {mix: {some: 80, insert: 20}, count: 200}
 `
 

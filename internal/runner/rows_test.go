@@ -21,23 +21,23 @@ workload:
     CREATE TABLE entry (id INTEGER PRIMARY KEY, account INTEGER NOT NULL, text TEXT);
     CREATE TABLE note (text TEXT NOT NULL);
   data:
-    account: {rows: 200, columns: {id: seq, name: {text: 8}, sum: {uniform: [1, 99]}, rate: {uniform: [1, 9]}}}
-    entry: {rows: 10, columns: {id: seq, account: {uniform: account.id}, text: {text: 8}}}
+    account: SELECT value, text(8), random(1, 99), random(1, 9) FROM generate_series(1, 200)
+    entry: SELECT value, random(1, 200), text(8) FROM generate_series(1, 10)
 operations:
-  see: {sql: SELECT name FROM account WHERE id = ?, args: [{uniform: account.id}], rows: 1, only: mix}
-  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: [{uniform: account.id}, {text: 8}], rows: 1, only: mix}
-  add: {sql: UPDATE account SET sum = sum + ?2 WHERE id = ?1, args: [{uniform: account.id}, {uniform: [1, 9]}], rows: 1, only: mix}
-  grow: {sql: UPDATE account SET rate = rate * 1.1 WHERE id = ?, args: [{uniform: account.id}], rows: 1, only: mix}
-  note: {sql: INSERT INTO note VALUES (?), args: [{text: 8}], rows: 1, only: mix}
-  enter: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: [{next: entry.id}, {uniform: account.id}, {text: 8}], rows: 1, only: mix}
-  number: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, only: mix}
+  see: {sql: SELECT name FROM account WHERE id = ?, args: "SELECT random(1, 200)", rows: 1, only: mix}
+  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: "SELECT random(1, 200), text(8)", rows: 1, only: mix}
+  add: {sql: UPDATE account SET sum = sum + ?2 WHERE id = ?1, args: "SELECT random(1, 200), random(1, 9)", rows: 1, only: mix}
+  grow: {sql: UPDATE account SET rate = rate * 1.1 WHERE id = ?, args: "SELECT random(1, 200)", rows: 1, only: mix}
+  note: {sql: INSERT INTO note VALUES (?), args: SELECT text(8), rows: 1, only: mix}
+  enter: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: "SELECT 10 + :i, random(1, 200), text(8)", rows: 1, only: mix}
+  number: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: "SELECT random(1, 200), text(8)", rows: 1, only: mix}
   numbers: {mix: {see: 50, number: 50}, count: 100, busy: retry}
   renames: {mix: {see: 50, rename: 50}, count: 300, busy: retry}
   sums: {mix: {see: 50, add: 50}, count: 100, busy: retry}
   entries: {mix: {see: 50, enter: 50}, count: 100, busy: retry}
   notes: {mix: {see: 50, note: 50}, count: 100, busy: retry}
   all: {mix: {see: 20, rename: 20, add: 20, enter: 20, grow: 10, note: 10}, count: 300, busy: retry}
-  alone: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: [{next: entry.id}, {uniform: account.id}, {text: 8}], rows: 1, count: 100, busy: retry}
+  alone: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: "SELECT 10 + :i, random(1, 200), text(8)", rows: 1, count: 100, busy: retry}
 `
 
 // SQL that no check of the plan reads is checked row by row, of one client and of
@@ -90,15 +90,15 @@ workload:
     CREATE TABLE up (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE under (id INTEGER PRIMARY KEY, up INTEGER NOT NULL REFERENCES up);
   data:
-    entry: {rows: 100, columns: {id: seq, text: {text: 8}}}
-    up: {rows: 100, columns: {id: seq}}
-    under: {rows: 100, columns: {id: seq, up: seq}}
+    entry: SELECT value, text(8), 'made' FROM generate_series(1, 100)
+    up: SELECT value, 0 FROM generate_series(1, 100)
+    under: SELECT value, value FROM generate_series(1, 100)
 operations:
-  defaults: {sql: "INSERT INTO entry (id, text) VALUES (?, ?)", args: [{next: entry.id}, {text: 8}], rows: 1, count: 40}
-  keys: {sql: "INSERT INTO dated (entry) VALUES (?)", args: [{next: entry.id}], rows: 1, count: 40}
-  chance: {sql: "UPDATE entry SET text = hex(randomblob(4)) WHERE id = ?", args: [{uniform: entry.id}], rows: 1, count: 40}
-  more: {sql: "UPDATE up SET n = n + ?", args: [{const: 1}], rows: 100, count: 40}
-  less: {sql: "UPDATE up SET n = n - ?", args: [{const: 1}], rows: 100, count: 40}
+  defaults: {sql: "INSERT INTO entry (id, text) VALUES (?, ?)", args: "SELECT 100 + :i, text(8)", rows: 1, count: 40}
+  keys: {sql: "INSERT INTO dated (entry) VALUES (?)", args: SELECT 100 + :i, rows: 1, count: 40}
+  chance: {sql: "UPDATE entry SET text = hex(randomblob(4)) WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, count: 40}
+  more: {sql: "UPDATE up SET n = n + ?", args: SELECT 1, rows: 100, count: 40}
+  less: {sql: "UPDATE up SET n = n - ?", args: SELECT 1, rows: 100, count: 40}
 `
 
 // No right driver is blamed for what is another answer each time or with another

@@ -24,16 +24,16 @@ workload:
   name: monster
   schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL);
   data:
-    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+    monster: SELECT value, random(1, 99) FROM generate_series(1, 100)
 operations:
 `
 
-const read = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int]}
+const read = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int]}
 `
 
 const insert = `  insert:
     sql: INSERT INTO monster (id, hp) VALUES (?, ?)
-    args: [{next: monster.id}, {uniform: [1, 99]}]
+    args: SELECT 100 + :i, random(1, 99)
     rows: 1
     count: 20
     check: {sql: "SELECT id, hp FROM monster ORDER BY id", returns: [int, int]}
@@ -112,7 +112,7 @@ func TestWindows(t *testing.T) {
 // All operations of a launch are verified before the first window: a scan fills caches, and
 // what the others find in them must not depend on the order of the operations.
 func TestAllAreVerifiedBeforeTheFirstWindow(t *testing.T) {
-	b := newBench(t, header+read+`  scan: {sql: "SELECT count(*), sum(hp) FROM monster WHERE id > ?", args: [{uniform: [1, 99]}], rows: 1, returns: [int, int]}
+	b := newBench(t, header+read+`  scan: {sql: "SELECT count(*), sum(hp) FROM monster WHERE id > ?", args: "SELECT random(1, 99)", rows: 1, returns: [int, int]}
 `)
 	type operation struct {
 		worker int
@@ -146,7 +146,7 @@ func TestAllAreVerifiedBeforeTheFirstWindow(t *testing.T) {
 func TestVariantsAlternate(t *testing.T) {
 	b := newBench(t, header+strings.Replace(read, ", rows: 1", ", statement: [never, once], rows: 1", 1)+`  sort:
     sql: "SELECT m.id, m.hp FROM monster m, monster n, monster o WHERE n.id <= ? AND o.id <= 10 ORDER BY m.hp, m.id LIMIT 1"
-    args: [{const: "{{n}}"}]
+    args: SELECT :n
     params: {n: [1, 20]}
     rows: 1
     returns: [int, int]

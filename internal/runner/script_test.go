@@ -21,8 +21,7 @@ workload:
     CREATE TABLE account (id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
     CREATE TABLE entry (id INTEGER PRIMARY KEY, account INTEGER NOT NULL);
   data:
-    account: {rows: 20, columns: {id: seq, sum: {uniform: [1, 99]}}}
-    entry: {rows: 0, columns: {id: seq}}
+    account: SELECT value, random(1, 99) FROM generate_series(1, 20)
 operations:
   script:
     script: |
@@ -37,11 +36,11 @@ operations:
   savepoints:
     steps:
       - sql: INSERT INTO entry VALUES (?, 7)
-        args: [{next: entry.id}]
+        args: SELECT :i
         rows: 1
       - sql: SAVEPOINT inner
       - sql: UPDATE account SET sum = sum + 1000 WHERE id = ?
-        args: [{uniform: account.id}]
+        args: SELECT random(1, 20)
         rows: 1
       - sql: ROLLBACK TO inner
       - script: UPDATE account SET sum = sum + 1 WHERE id = 9; RELEASE inner

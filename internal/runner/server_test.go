@@ -187,7 +187,7 @@ workload:
   name: monster
   schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL) STRICT;
   data:
-    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+    monster: SELECT value, random(1, 99) FROM generate_series(1, 100)
 operations:
 `
 
@@ -195,7 +195,7 @@ operations:
 // answers, the settings that are its own, and what it itself used.
 func TestServer(t *testing.T) {
 	installed(t)
-	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+`  read: {sql: "SELECT id, hp FROM monster WHERE hp >= ? ORDER BY id", args: [{const: 0}], rows: 100, returns: [int, int]}
+	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+`  read: {sql: "SELECT id, hp FROM monster WHERE hp >= ? ORDER BY id", args: SELECT 0, rows: 100, returns: [int, int]}
 `+insert)
 	b.Launches = 1
 	b.run(t)
@@ -228,7 +228,7 @@ func TestServer(t *testing.T) {
 func TestTooManyClientsOfAServer(t *testing.T) {
 	installed(t)
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served-crowded", 1)+
-		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], clients: [1, 16], count: 160}
+		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], clients: [1, 16], count: 160}
 `)
 	b.Launches = 1
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool {
@@ -277,8 +277,8 @@ func TestServerRows(t *testing.T) {
 	installed(t)
 	text := strings.Replace(served, "DRIVERS", "served, served-forger", 1)
 	text = strings.Replace(text, "  fast: {synchronous_commit: off, journal_mode: wal}\n  lite: {journal_mode: wal}\n", "", 1)
-	text = strings.Replace(text, "{rows: 100,", "{rows: 10,", 1) + `  add: {sql: "UPDATE monster SET hp = hp + ?2 WHERE id = ?1", args: [{uniform: monster.id}, {uniform: [1, 9]}], rows: 1, count: 20}
-  other: {sql: "UPDATE monster SET hp = abs(?2) WHERE id = ?1", args: [{uniform: monster.id}, {uniform: [1, 9]}], rows: 1, count: 10}
+	text = strings.ReplaceAll(text, "(1, 100)", "(1, 10)") + `  add: {sql: "UPDATE monster SET hp = hp + ?2 WHERE id = ?1", args: "SELECT random(1, 10), random(1, 9)", rows: 1, count: 20}
+  other: {sql: "UPDATE monster SET hp = abs(?2) WHERE id = ?1", args: "SELECT random(1, 10), random(1, 9)", rows: 1, count: 10}
 `
 	b := newBench(t, text)
 	b.Launches = 1

@@ -102,11 +102,11 @@ workload:
   name: monster
   schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL); CREATE INDEX monster_hp ON monster (hp);
   data:
-    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+    monster: SELECT value, random(1, 99) FROM generate_series(1, 100)
 operations:
   insert:
     sql: INSERT INTO monster (id, hp) VALUES (?, ?)
-    args: [{next: monster.id}, {uniform: [1, 99]}]
+    args: SELECT (SELECT max(id) FROM monster) + :i, random(1, 99)
     rows: 1
     count: 10
 `

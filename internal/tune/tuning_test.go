@@ -18,9 +18,9 @@ profiles:
   web: {journal_mode: wal, synchronous: full}
 workload:
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
-  data: {t: {rows: 10, columns: {id: seq}}}
+  data: {t: "SELECT value FROM generate_series(1, 10)"}
 operations:
-  read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}
+  read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)", rows: 1}
 `))
 	must(t, err)
 	current, _, err := p.Profile("current")
@@ -63,8 +63,8 @@ func TestRefutedDefaultOfAStore(t *testing.T) {
 	p, err := plan.Decode("test.yaml", []byte(`name: test
 drivers: [badger]
 profiles: {current: {}, synced: {sync: "1"}}
-workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
-operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
+workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: "SELECT value FROM generate_series(1, 10)"}}
+operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)", rows: 1}}
 `))
 	must(t, err)
 	current, _, err := p.Profile("current")
@@ -84,8 +84,8 @@ func TestRefutedOfAServer(t *testing.T) {
 	p, err := plan.Decode("test.yaml", []byte(`name: test
 drivers: [pgx]
 profiles: {current: {}, unsynced: {synchronous_commit: off}}
-workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
-operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
+workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: "SELECT value FROM generate_series(1, 10)"}}
+operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)", rows: 1}}
 `))
 	must(t, err)
 	tuning := &Tuning{engine: engineOf("postgresql"), request: Request{Plan: p}, drivers: []string{"pgx"},

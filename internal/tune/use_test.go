@@ -14,11 +14,11 @@ clients: [1, 8]
 profiles: {web: {journal_mode: wal, synchronous: normal}}
 workload:
   schema: CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)
-  data: {t: {rows: 10, columns: {id: seq, n: {uniform: [1, 9]}}}}
+  data: {t: "SELECT value, random(1, 9) FROM generate_series(1, 10)"}
 operations:
-  read: {sql: SELECT n FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1, statement: [each], pool: [8]}
-  write: {sql: "INSERT INTO t VALUES (?, 1)", args: [{next: t.id}], clients: 1, count: 200}
-  both: {sql: "INSERT INTO t VALUES (?, 2)", args: [{next: t.id}], clients: 1, count: 200, transaction: [none, 10]}
+  read: {sql: SELECT n FROM t WHERE id = ?, args: "SELECT random(1, 10)", rows: 1, statement: [each], pool: [8]}
+  write: {sql: "INSERT INTO t VALUES (?, 1)", args: SELECT 10 + :i, clients: 1, count: 200}
+  both: {sql: "INSERT INTO t VALUES (?, 2)", args: SELECT 10 + :i, clients: 1, count: 200, transaction: [none, 10]}
 `
 
 // Tried is what a program may do otherwise: what changes an operation, and is not a cell

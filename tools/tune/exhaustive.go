@@ -52,16 +52,16 @@ profiles:
   name: monster
   schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hp INTEGER NOT NULL)
   data:
-    monster: {rows: %d, columns: {id: seq, name: {text: 12}, hp: {uniform: [1, 9999]}}}
+    monster: SELECT value, text(12), random(1, 9999) FROM generate_series(1, %[6]d)
 operations:
   point-read:
     sql: SELECT id, name, hp FROM monster WHERE id = ?
-    args: [{uniform: monster.id}]
+    args: SELECT random(1, %[6]d)
     rows: 1
     returns: [int, text, int]
   insert-100:
     sql: INSERT INTO monster (id, name, hp) VALUES (?, ?, ?)
-    args: [{next: monster.id}, {text: 12}, {uniform: [1, 9999]}]
+    args: SELECT %[6]d + :i, text(12), random(1, 9999)
     rows: 1
     transaction: 100
     count: 20000

@@ -34,8 +34,8 @@ func TestBehind(t *testing.T) {
 		"PostgreSQL, its own casts":    {one("UPDATE t SET n = CAST(?2 AS INTEGER) WHERE id = ?1", 1, low, value), 1, PostgreSQL, nil},
 		"several":                      {update, 4, SQLite, func(id int64) bool { return id > 2 }},
 		"several, to and fro":          {one("UPDATE t SET n = CASE n WHEN 0 THEN 1 ELSE 0 END WHERE id = ?", 1, low), 4, SQLite, func(id int64) bool { return id > 2 }},
-		"several, nothing in the end":  {one("UPDATE t SET n = ?2 - 1000 WHERE id = ?1", 1, low, assay.Values{Kind: assay.Const, Value: int64(1000)}), 4, SQLite, func(int64) bool { return true }},
-		"several, right in order only": {one("UPDATE t SET n = ?1 WHERE n = ?1 - 1 AND id = 1", 1, assay.Values{Kind: assay.Seq, From: 1, To: 1 << 40}), 4, SQLite, nil},
+		"several, nothing in the end":  {one("UPDATE t SET n = ?2 - 1000 WHERE id = ?1", 1, low, assay.Values{Kind: assay.Expression, Query: "SELECT 1000"}), 4, SQLite, func(int64) bool { return true }},
+		"several, right in order only": {one("UPDATE t SET n = ?1 WHERE n = ?1 - 1 AND id = 1", 1, assay.Values{Kind: assay.Expression, Query: "SELECT 0 + :i"}), 4, SQLite, nil},
 		"several, chance decides":      {one("UPDATE t SET n = random() WHERE id = ?", 1, low), 4, SQLite, nil},
 	} {
 		mix := assay.Operation{Name: "mix", Changes: true, Count: 30, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: c.change, Weight: 1}}}
@@ -89,8 +89,8 @@ func readAt(t *testing.T, trace *dataset.Trace, position int) (id int64, is bool
 // another one.
 func TestChangedAndBack(t *testing.T) {
 	d := tableOfFive(t, schema)
-	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT n FROM t WHERE id = ?", Args: []assay.Values{{Kind: assay.Const, Value: int64(1)}}, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
-	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = ? % 2 WHERE id = 1", Args: []assay.Values{{Kind: assay.Seq, To: 1 << 40}}, Rows: 1}}}
+	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT n FROM t WHERE id = ?", Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT 1"}}, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = ? % 2 WHERE id = 1", Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT :i - 1"}}, Rows: 1}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 40)
 	must(t, err)

@@ -78,10 +78,10 @@ func mayBeNull(args []assay.Values, i int) bool {
 		return true
 	}
 	v := args[i]
-	if (v.Kind == assay.Same || v.Kind == assay.Derive) && v.Of < i {
-		return v.Null > 0 || mayBeNull(args, v.Of)
+	if v.Kind == assay.Same && v.Of < i {
+		return mayBeNull(args, v.Of)
 	}
-	return v.Null > 0 || v.Kind == assay.Const && v.Value == nil || v.Kind == assay.Expression && saysNull(v.Query)
+	return v.Kind == assay.Expression && saysNull(v.Query)
 }
 
 // saysNull reports whether SQL names NULL, or chooses between values.

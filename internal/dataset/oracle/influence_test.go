@@ -15,9 +15,9 @@ import (
 // A key that may be NULL is given by the engine: also where it is another argument, or
 // computed from one.
 func TestMayBeNull(t *testing.T) {
-	sometimes := assay.Values{Kind: assay.Uniform, To: 9, Null: 0.1}
-	args := []assay.Values{sometimes, id, {Kind: assay.Same, Of: 0}, {Kind: assay.Derive, Of: 2}, {Kind: assay.Same, Of: 1},
-		{Kind: assay.Const}, {Kind: assay.Const, Value: int64(1)}, {Kind: assay.Derive, Of: 1, Null: 0.1}}
+	sometimes := assay.Values{Kind: assay.Expression, Query: "SELECT iif(:i % 9, :i, NULL)"}
+	args := []assay.Values{sometimes, id, {Kind: assay.Same, Of: 0}, {Kind: assay.Same, Of: 2}, {Kind: assay.Same, Of: 1},
+		{Kind: assay.Expression, Query: "SELECT NULL"}, {Kind: assay.Expression, Query: "SELECT 1"}, sometimes}
 	var got []int
 	for i := -1; i <= len(args); i++ {
 		if mayBeNull(args, i) {

@@ -88,7 +88,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 	const clients, warm, measured, lone, orders = 16, 20, 60, 8, 15
 	const two = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER NOT NULL DEFAULT 0)"
 	id, flag := assay.Values{Kind: assay.Uniform, From: 1, To: 20}, assay.Values{Kind: assay.Uniform, From: 0, To: 1}
-	null := assay.Values{Kind: assay.Const}
+	null := assay.Values{Kind: assay.Expression, Query: "SELECT NULL"}
 	flagged, few := []assay.Values{flag, id}, assay.Values{Kind: assay.Uniform, From: 0, To: 4}
 	of := func(sql string, args ...assay.Values) assay.Operation {
 		return assay.Operation{Name: sql, Changes: true, Steps: []assay.Step{{SQL: sql, Args: args, Rows: -1}}}
@@ -113,7 +113,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 		"a query decides":               {two, []assay.Operation{set, of("UPDATE t SET m = 1 WHERE id = (SELECT min(id) FROM t WHERE n = ?)", flag)}, "DELETE FROM t WHERE id = 1"},
 		"a limit decides":               {two, []assay.Operation{set, of("UPDATE t SET m = 1 WHERE id IN (SELECT id FROM t WHERE n = ? LIMIT 2)", flag)}, "DELETE FROM t WHERE id = 1"},
 		"moves":                         {two, []assay.Operation{of("UPDATE OR REPLACE t SET id = id + ? WHERE id = ?", flagged...)}, ""},
-		"inserts and deletes": {two, []assay.Operation{of("INSERT INTO t (id, n) VALUES (?, ?)", assay.Values{Kind: assay.Seq, From: 101, To: 1 << 40}, flag),
+		"inserts and deletes": {two, []assay.Operation{of("INSERT INTO t (id, n) VALUES (?, ?)", assay.Values{Kind: assay.Expression, Query: "SELECT 100 + :i"}, flag),
 			of("DELETE FROM t WHERE id = ?", assay.Values{Kind: assay.Uniform, From: 1, To: 130})}, "UPDATE t SET n = 7"},
 		"deletes":                    {two, []assay.Operation{of("DELETE FROM t WHERE id = ?", id), set}, "INSERT INTO t (id, n) VALUES (999, 0)"},
 		"deletes of a flag":          {two, []assay.Operation{of("DELETE FROM t WHERE id = ? AND n = 1", id), set}, ""},

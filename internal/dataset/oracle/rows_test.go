@@ -1,7 +1,9 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay"
@@ -16,9 +18,8 @@ func tableOfFive(t *testing.T, schema string) *dataset.Data {
 
 func tableOf(t *testing.T, schema string, rows int) *dataset.Data {
 	t.Helper()
-	table := assay.Table{Name: "t", Rows: rows, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: int64(rows)}},
-		{Name: "n", Values: assay.Values{Kind: assay.Const, Value: int64(0)}}}}
-	d, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Workload: "w", Schema: schema, Seed: 1, Tables: []assay.Table{table}})
+	filled := fmt.Sprintf("%s;\nWITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %d) INSERT INTO t (id, n) SELECT i, 0 FROM k", strings.TrimRight(schema, "; "), rows)
+	d, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Workload: "w", Schema: filled, Seed: 1})
 	must(t, err)
 	return d
 }
@@ -45,7 +46,7 @@ const schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)"
 var (
 	id    = assay.Values{Kind: assay.Uniform, From: 1, To: 5}
 	value = assay.Values{Kind: assay.Uniform, From: 1000, To: 9000}
-	newID = assay.Values{Kind: assay.Seq, From: 100, To: 1 << 40}
+	newID = assay.Values{Kind: assay.Expression, Query: "SELECT 99 + :i"}
 )
 
 // What is known of rows follows from whether the order of the operations decides

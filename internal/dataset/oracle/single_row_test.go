@@ -37,7 +37,7 @@ func TestSingle(t *testing.T) {
 // orders.
 func TestBehindSeveralRows(t *testing.T) {
 	d := tableOfFive(t, schema)
-	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT count(*) FROM t WHERE n > ?", Args: []assay.Values{{Kind: assay.Const, Value: int64(-1)}}, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT count(*) FROM t WHERE n > ?", Args: []assay.Values{{Kind: assay.Expression, Query: "SELECT -1"}}, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
 	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = 1000000 WHERE id = 1", Rows: 1}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 40)
