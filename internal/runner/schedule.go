@@ -145,7 +145,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
 		counted := g.launches.counted()
-		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished, Size: g.size,
+		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished, Size: g.size, Tables: len(g.operations()),
 			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
 		if g.launches.cost == 0 {
 			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess()), true

@@ -63,7 +63,7 @@ func TestScheduled(t *testing.T) {
 	spread(r.groups[1], 6, 1.05)
 	r.groups[2].members = nil // all of its cells have failed
 	all := r.scheduled()
-	if got, want := all[0], (schedule.Group{Cost: 20 * time.Second, Launches: 1, Tries: 1}); got != want {
+	if got, want := all[0], (schedule.Group{Cost: 20 * time.Second, Launches: 1, Tries: 1, Tables: 1}); got != want {
 		t.Errorf("a group below the minimum: got %+v, want %+v", got, want)
 	}
 	if got := all[1]; got.Wide != 1 || got.Needed <= 6 || got.Launches != 6 {

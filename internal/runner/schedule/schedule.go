@@ -30,6 +30,7 @@ type Group struct {
 	Tries    int           // all, the disturbed ones too
 	Needed   int           // launches after which every interval is expected to be narrow enough
 	Wide     int           // intervals that are too wide
+	Tables   int           // of comparisons that a launch adds to
 	Size     int           // place of its data among the sizes of its operations; 0: the smallest
 	// Divisible says that a launch can be ended between two operations, and what
 	// was measured until then is kept.
@@ -54,6 +55,8 @@ func (g Group) fits(left time.Duration) bool {
 // level is how many launches the group has for whose turn it is. Disturbed ones are
 // tried again, but not for as long as others have had no turn.
 func (g Group) level() int { return max(g.Launches, g.Tries/MaxTries) }
+
+func (g Group) perTable() time.Duration { return g.Cost / time.Duration(max(1, g.Tables)) }
 
 // Limits are those of a whole run.
 type Limits struct {
@@ -142,7 +145,7 @@ func Last(groups []Group, limits Limits) []int {
 }
 
 // lowestLevel are the groups below the minimum that have the fewest launches of those
-// that fit, the cheapest first. One that fits in part is begun alone, where no other of its
+// that fit, the cheapest for each table first. One that fits in part is begun alone, where no other of its
 // level fits: what it measures is worth more than a further launch of the others.
 func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 	var below []int
@@ -152,7 +155,7 @@ func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 		}
 	}
 	slices.SortStableFunc(below, func(a, b int) int {
-		return cmp.Or(cmp.Compare(groups[a].level(), groups[b].level()), cmp.Compare(groups[a].Cost, groups[b].Cost))
+		return cmp.Or(cmp.Compare(groups[a].level(), groups[b].level()), cmp.Compare(groups[a].perTable(), groups[b].perTable()))
 	})
 	var next []int
 	left := limits.Left

@@ -140,6 +140,7 @@ func TestOrderAndExactFits(t *testing.T) {
 		want   []int
 	}{
 		"the cheapest first":                    {unequal, 10 * second, []int{1, 2, 0}},
+		"the cheapest for each table":           {[]Group{{Cost: 2 * second, Tables: 1}, {Cost: 6 * second, Tables: 6}}, 10 * second, []int{1, 0}},
 		"all just fit":                          {unequal, 6 * second, []int{1, 2, 0}},
 		"two just fit":                          {unequal, 3 * second, []int{1, 2}},
 		"all become narrow just in time":        {wide, 15 * second, []int{1, 0}},
