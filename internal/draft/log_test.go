@@ -191,6 +191,8 @@ func TestLogMistakes(t *testing.T) {
 // FuzzLog holds that any log gives an error or operations whose numbers add up.
 func FuzzLog(f *testing.F) {
 	f.Add("{\"traffic\":2}\n{\"id\":\"a\",\"sql\":\"SELECT ?\"}\n{\"s\":\"begin\",\"conn\":1}\n{\"s\":\"a\",\"conn\":1,\"args\":[5],\"ns\":5}\n{\"s\":\"commit\",\"conn\":1,\"at\":7}\n")
+	f.Add("{\"traffic\":2}\n{\"id\":\"a\",\"sql\":\"SELECT 7, :a, ?1\"}\n{\"s\":\"a\",\"conn\":1,\"args\":[5],\"ns\":5}\n")
+	f.Add("{\"traffic\":2}\n{\"id\":\"a\",\"sql\":\"SELECT :literal9, 7\"}\n{\"s\":\"a\",\"conn\":1,\"args\":[5],\"ns\":5}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := readLog([]byte(text))
 		if err != nil {

@@ -77,10 +77,11 @@ func (t *Text) locate() {
 		p := place{literal: -1}
 		if n, isLiteral := strings.CutPrefix(w, Literal); isLiteral {
 			number, _ := strconv.Atoi(n)
-			p.literal = number - 1
+			p.literal = min(number, len(t.Literals)) - 1 // the program may have such a name too
 		} else {
-			at := slices.Index(left, w)
-			p.number, left[at] = at, ""
+			if p.number = slices.Index(left, w); p.number >= 0 {
+				left[p.number] = ""
+			}
 			if given, err := strconv.Atoi(w[1:]); err == nil && w[0] == '?' {
 				p.number = given - 1
 			} else if w != "?" {
@@ -110,7 +111,7 @@ func (t *Text) Values(l *Line) (values []Value, ok bool) {
 			p.number = next
 			next++
 		}
-		if p.number >= len(l.Args) {
+		if p.number < 0 || p.number >= len(l.Args) {
 			return nil, false
 		}
 		values = append(values, l.Args[p.number])
