@@ -76,12 +76,33 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err := file.Write(flags.output, []byte(d.Text)); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
+	if d.Recorded != nil {
+		if err := writePrivate(draft.RecordedName(flags.output), d.Recorded); err != nil {
+			return fmt.Errorf("write the recorded arguments: %w", err)
+		}
+	}
 	a.progress.close()
 	a.printDraft(flags.output, d)
 	if d.Interrupted {
 		return ctx.Err()
 	}
 	return nil
+}
+
+// writePrivate writes a file that only its owner can read, also where there was another one.
+func writePrivate(path string, data []byte) error {
+	made, err := os.CreateTemp(filepath.Dir(path), ".recorded-*")
+	if err != nil {
+		return err
+	}
+	_, err = made.Write(data)
+	if err = errors.Join(err, made.Close()); err == nil {
+		err = os.Rename(made.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(made.Name())
+	}
+	return err
 }
 
 // read reads the queries and the log, whichever there are.
@@ -130,15 +151,28 @@ func estimate(cases []assay.Case, launches int) time.Duration {
 	return runner.Estimate(cases, launches, runner.Costs{}).Total()
 }
 
-// writable says why the plan cannot be written where it should.
+// writable says why the plan, or what is recorded, cannot be written where it should.
 func (f initFlags) writable() error {
-	if err := checkOverwrite(f.output, append([]string{f.db, f.queries, f.log}, file.OfDatabase(f.db)...)...); err != nil {
+	outputs := []string{f.output}
+	if f.log != "" {
+		outputs = append(outputs, draft.RecordedName(f.output))
+	}
+	for _, output := range outputs {
+		if err := f.free(output); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f initFlags) free(output string) error {
+	if err := checkOverwrite(output, append([]string{f.db, f.queries, f.log}, file.OfDatabase(f.db)...)...); err != nil {
 		return err
 	}
-	_, err := os.Stat(f.output)
+	_, err := os.Stat(output)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Dir(f.output)); err != nil {
-			return usage(fmt.Errorf("%s: no such folder", filepath.Dir(f.output)))
+		if _, err := os.Stat(filepath.Dir(output)); err != nil {
+			return usage(fmt.Errorf("%s: no such folder", filepath.Dir(output)))
 		}
 		return nil
 	}
@@ -146,7 +180,7 @@ func (f initFlags) writable() error {
 		return usage(err)
 	}
 	if !f.force {
-		return usage(fmt.Errorf("%s exists already", f.output), "--force overwrites it; -o FILE writes another one")
+		return usage(fmt.Errorf("%s exists already", output), "--force overwrites it; -o FILE writes another one")
 	}
 	return nil
 }

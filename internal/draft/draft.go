@@ -26,6 +26,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/draft/recorded"
 	"assay/internal/plan"
 )
 
@@ -43,6 +44,7 @@ type Options struct {
 	// Timeout bounds what is tried of one query, and Total that of all; one that
 	// takes longer, or that no time is left for, is left out.
 	Timeout, Total time.Duration
+	recorded       string // an SQLite file with the arguments of a log; empty: there are none
 	// Block bounds what the operations of a block take in this process.
 	Block time.Duration
 	// CopyTimeout bounds the copying of the database.
@@ -66,6 +68,7 @@ type Draft struct {
 	Text       string
 	Cells      int
 	Budget     time.Duration
+	Recorded   []byte   // the SQLite file RecordedName, which belongs beside the plan; nil: there is none
 	Operations []string // names of those that are measured
 	LeftOut    []string // statements that are not, with line and reason
 	ToDo       []string // arguments that the user must write
@@ -95,6 +98,9 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.recorded, err = keepArguments(ctx, options.Folder, scripts); err != nil {
+		return nil, err
+	}
 	d, err := newDrafter(ctx, options)
 	if err != nil {
 		return nil, err
@@ -114,6 +120,33 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	d.interrupted = ctx.Err() != nil
 	return d.finish()
 }
+
+// RecordedName is the file of recorded arguments that belongs to a plan.
+func RecordedName(plan string) string { return strings.TrimSuffix(plan, ".yaml") + ".recorded.db" }
+
+// keepArguments writes the arguments that a log has of operations which only read. Those of changes
+// would meet rows that are there already.
+func keepArguments(ctx context.Context, folder string, scripts []*script) (path string, err error) {
+	var tables []*recorded.Table
+	for _, s := range scripts {
+		if s.shape == nil || s.leftOut != "" || s.transaction || len(s.queries) != 1 || s.queries[0].changes() {
+			continue
+		}
+		if t := &s.shape.sample; len(t.Rows) >= minSample && len(t.Rows[0]) == len(s.queries[0].args) && t.OneType() {
+			t.Name = fmt.Sprintf("q%d", len(tables)+1)
+			tables = append(tables, t)
+		}
+	}
+	if tables == nil {
+		return "", nil
+	}
+	path = filepath.Join(folder, "recorded.db")
+	return path, recorded.WriteTables(ctx, path, tables)
+}
+
+// minSample is how many rows of arguments a log has at least of an operation that takes them
+// from there.
+const minSample = 10
 
 // readInputs finds the operations of the queries and of the log.
 func readInputs(options Options) ([]*script, *logged, error) {
@@ -163,7 +196,7 @@ func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 		return nil, &InputError{err}
 	}
 	err = d.copying(ctx, func(ctx context.Context) (err error) {
-		d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
+		d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Recorded: options.recorded, Seed: seed})
 		return err
 	})
 	if err != nil {
@@ -349,7 +382,14 @@ func (d *drafter) finish() (*Draft, error) {
 			return nil, err
 		}
 	}
-	draft := &Draft{Text: d.text(true), Cells: len(cases), Budget: d.budget, Interrupted: d.interrupted}
+	var tables []byte
+	if d.options.recorded != "" {
+		var err error
+		if tables, err = os.ReadFile(d.options.recorded); err != nil {
+			return nil, err
+		}
+	}
+	draft := &Draft{Text: d.text(true), Recorded: tables, Cells: len(cases), Budget: d.budget, Interrupted: d.interrupted}
 	for _, o := range d.operations {
 		if o.leftOut == "" {
 			draft.Operations = append(draft.Operations, o.name)

@@ -35,7 +35,8 @@ type logged struct {
 // of which each stands for all of its kind that follow each other.
 type shape struct {
 	ids   []string
-	texts []string
+	texts []string // without literals
+	sql   []string // with those that were the same each time
 	count int
 	nanos int64 // of all, also of others
 	// A shape can stand for others, whose lists are longer or shorter.
@@ -46,6 +47,9 @@ type shape struct {
 	// the program (never); all others were prepared before, or the log does not show it.
 	prepared map[string]int
 	executed int // of its statements
+	// sample are arguments of a shape of one statement.
+	sample recorded.Table
+	size   int64 // bytes of their texts and blobs
 }
 
 // loggedStep is a statement of a shape.
@@ -61,6 +65,17 @@ type loggedArgument struct {
 	tags   map[string]int
 }
 
+// minConstant is how often a text in quotes comes, always the same, that is taken for a part
+// of the program, and stands in a plan. Another one may be a value.
+const minConstant = 10
+
+// maxSample and maxSize bound the rows of arguments that are kept of an operation, and their
+// bytes: a run goes round in them.
+const (
+	maxSample = 10_000
+	maxSize   = 16 << 20
+)
+
 // maxTags bounds the values that are told apart.
 const maxTags = 200_000
 
@@ -68,7 +83,8 @@ const maxTags = 200_000
 type logLine struct {
 	At, Conn, Tx int64
 	S            string
-	Args         []string // tags, the same for values that are alike; empty for NULL
+	Values       []recorded.Value
+	Tags         []string // of the values that were bound: the same for those that are alike
 	Rows         *int64
 	NS           int64
 	Prep, Err    string
@@ -81,6 +97,7 @@ const maxStatements = 10_000
 type logReader struct {
 	known  map[string]*recorded.Text // by their names in the log
 	texts  map[string]string         // templates, by id
+	first  map[string]*recorded.Text // of each id
 	open   map[int64]*begun          // transactions, by connection
 	shapes map[string]*shape
 	busy   []moment
@@ -103,7 +120,7 @@ type moment struct {
 // readLog reads a log. Statements that failed are left out; a last line that was
 // cut off is, too.
 func readLog(data []byte) (*logged, error) {
-	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
+	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, first: map[string]*recorded.Text{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
 	if err := recorded.Lines(data, r.line); err != nil {
 		return nil, err
 	}
@@ -115,6 +132,11 @@ func (r *logReader) line(line *recorded.Line) error {
 	case line.ID != "":
 		t := recorded.TextOf(line.SQL)
 		r.known[line.ID], r.texts[t.ID] = t, t.Template
+		if first := r.first[t.ID]; first != nil {
+			first.Share(t)
+		} else {
+			r.first[t.ID] = t
+		}
 		return nil
 	case line.S == "":
 		if line.Dropped != nil {
@@ -126,7 +148,10 @@ func (r *logReader) line(line *recorded.Line) error {
 	if t := r.known[line.S]; t != nil {
 		l.S = t.ID
 		if values, ok := t.Values(line); ok && line.Err == "" {
-			l.Args = tags(t, values)
+			l.Values = values
+			for _, v := range values {
+				l.Tags = append(l.Tags, v.Tag())
+			}
 		}
 	}
 	r.leave(l)
@@ -154,20 +179,6 @@ func (r *logReader) line(line *recorded.Line) error {
 		return r.statement(l)
 	}
 	return nil
-}
-
-// tags tell which values that a program bound are alike.
-func tags(t *recorded.Text, values []recorded.Value) (all []string) {
-	for i, v := range values {
-		switch {
-		case t.Literal(i):
-		case v.Of == nil:
-			all = append(all, "")
-		default:
-			all = append(all, v.Tag())
-		}
-	}
-	return all
 }
 
 // leave ends a transaction that its connection is no longer in, as a line shows that
@@ -221,6 +232,13 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	s.count++
 	s.nanos += to - from
 	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
+	if first := lines[0]; len(lines) == 1 && len(first.Values) > 0 && len(s.sample.Rows) < maxSample && s.size < maxSize {
+		for _, v := range first.Values {
+			n, _ := v.Length()
+			s.size += n
+		}
+		s.sample.At, s.sample.Rows = append(s.sample.At, first.At), append(s.sample.Rows, first.Values)
+	}
 	at := 0
 	for i, l := range lines {
 		if i > 0 && lines[i-1].S != l.S {
@@ -238,7 +256,7 @@ func (s *loggedStep) take(l logLine) {
 		s.counted++
 		s.rows += *l.Rows
 	}
-	for i, tag := range l.Args {
+	for i, tag := range l.Tags {
 		if i == len(s.args) {
 			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
 		}
@@ -257,6 +275,9 @@ func (r *logReader) finish() (*logged, error) {
 	}
 	r.t.endless += len(r.open)
 	for _, s := range r.shapes {
+		for _, id := range s.ids {
+			s.sql = append(s.sql, r.first[id].Written(s.count >= minConstant))
+		}
 		r.t.shapes = append(r.t.shapes, s)
 	}
 	slices.SortFunc(r.t.shapes, func(a, b *shape) int {

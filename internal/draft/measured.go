@@ -91,7 +91,7 @@ func (s *script) key() string {
 // script makes an operation of a shape.
 func (s *shape) script() *script {
 	made := &script{transaction: len(s.ids) > 1 || s.steps[0].times > int64(s.count), shape: s}
-	for i, text := range s.texts {
+	for i, text := range s.sql {
 		tokens, whole := sqltext.Scan(text)
 		q := &query{verb: sqltext.Verb(tokens), print: s.ids[i]}
 		if whole && len(sqltext.Statements(tokens)) == 1 {

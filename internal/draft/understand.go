@@ -80,6 +80,10 @@ func (d *drafter) explainAll(ctx context.Context, o *operation) error {
 		if st.arguments, err = st.drawer.arguments(ctx); err != nil {
 			return err
 		}
+		if o.shape != nil && o.shape.sample.Name != "" {
+			st.arguments = fmt.Sprintf("SELECT %s FROM recorded.%s ORDER BY at", o.shape.sample.Columns(), o.shape.sample.Name)
+			st.drawer.draw, st.drawer.rows = "in-order", 0
+		}
 		o.steps = append(o.steps, st)
 	}
 	return nil

@@ -41,6 +41,9 @@ func (d *document) text(whole bool) string {
 	d.writeProfiles(w)
 	w.line(0, "\nworkload:")
 	w.line(2, "file: %s # it is copied, and never changed", scalar(d.file))
+	if d.options.recorded != "" {
+		w.line(2, "recorded: %s # the values that the log has; keep it as private as the database", scalar(filepath.Base(RecordedName(d.options.Plan))))
+	}
 	w.line(0, "\noperations:")
 	if d.log == nil {
 		w.comment(2, "%s", d.assumed())

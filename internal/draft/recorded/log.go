@@ -99,8 +99,11 @@ func (v Value) Length() (n int64, ok bool) {
 	return 0, false
 }
 
-// Tag is the same for values that are alike.
+// Tag is the same for values that are alike; empty for NULL.
 func (v Value) Tag() string {
+	if v.Of == nil {
+		return ""
+	}
 	text := fmt.Sprintf("%T%v %d", v.Of, v.Of, v.Long)
 	if len(text) <= sha256.Size {
 		return text

@@ -18,20 +18,20 @@ type Text struct {
 	ID       string // the same for texts that differ only in literals and in how parameters are written
 	Template string // with :literal1, :literal2, ... for numbers, texts and blobs
 	Literals []string
+	differ   map[string]bool // names of literals that differ between texts of the same ID
 	places   []place
 }
 
 // place is where the value of an argument comes from.
 type place struct {
-	literal int    // or -1
-	name    string // without its prefix; empty: it has none
-	number  int    // SQLite's, without the literals, counted from 0
+	name   string // without its prefix; empty: it has none
+	number int    // SQLite's, counted from 0
 }
 
 // TextOf takes the literals and comments out of a text, with one space for each run of
 // comments and spaces.
 func TextOf(sql string) *Text {
-	t := &Text{}
+	t := &Text{differ: map[string]bool{}}
 	var template, alike strings.Builder
 	space := false
 	for i := 0; i < len(sql); {
@@ -64,50 +64,62 @@ func TextOf(sql string) *Text {
 	return t
 }
 
-// locate finds where the values of arguments come from, in the order in which Numbered has
-// them.
+// locate finds where the values of arguments come from.
 func (t *Text) locate() {
-	tokens, _ := sqltext.Scan(t.Template)
-	_, written := Numbered(tokens)
 	bound, _ := sqltext.Scan(t.Template)
 	bound = slices.DeleteFunc(bound, func(t sqltext.Token) bool { return strings.HasPrefix(t.Text, Literal) })
-	_, names := Numbered(bound)
-	left := slices.Clone(names)
-	for _, w := range written {
-		p := place{literal: -1}
-		if n, isLiteral := strings.CutPrefix(w, Literal); isLiteral {
-			number, _ := strconv.Atoi(n)
-			p.literal = min(number, len(t.Literals)) - 1 // the program may have such a name too
-		} else {
-			if p.number = slices.Index(left, w); p.number >= 0 {
-				left[p.number] = ""
-			}
-			if given, err := strconv.Atoi(w[1:]); err == nil && w[0] == '?' {
-				p.number = given - 1
-			} else if w != "?" {
-				p.name = w[1:]
-			}
+	_, written := Numbered(bound)
+	for i, w := range written {
+		p := place{number: i}
+		if given, err := strconv.Atoi(w[1:]); err == nil && w[0] == '?' {
+			p.number = given - 1
+		} else if w != "?" {
+			p.name = w[1:]
 		}
 		t.places = append(t.places, p)
 	}
 }
 
-// Literal reports whether an argument of the template stands for a literal.
-func (t *Text) Literal(argument int) bool { return t.places[argument].literal >= 0 }
+// Share notes where another text of the same ID has other literals.
+func (t *Text) Share(other *Text) {
+	for i, literal := range t.Literals {
+		if other.Literals[i] != literal {
+			t.differ[Literal+strconv.Itoa(i+1)] = true
+		}
+	}
+}
 
-// Values are those of all arguments of the template, in the order in which Numbered has
-// them; false where the line does not have them.
+// Written is the text with the literals that are the same in all texts of its ID; without
+// those in quotes, unless they are known for constants of the program.
+func (t *Text) Written(constant bool) string {
+	tokens, _ := sqltext.Scan(t.Template)
+	var b strings.Builder
+	end := 0
+	for _, token := range tokens {
+		number, is := strings.CutPrefix(token.Text, Literal)
+		n, err := strconv.Atoi(number)
+		if !is || err != nil || n > len(t.Literals) || t.differ[token.Text] {
+			continue
+		}
+		if constant || !strings.ContainsAny(t.Literals[n-1], `"'`) {
+			b.WriteString(t.Template[end:token.From] + t.Literals[n-1])
+			end = token.To
+		}
+	}
+	return b.String() + t.Template[end:]
+}
+
+// Values are those that were bound, in the order in which Numbered has the arguments of the
+// text without its literals; false where the line does not have them.
 func (t *Text) Values(l *Line) (values []Value, ok bool) {
 	next := 0
 	for _, p := range t.places {
-		switch named, known := l.Named[p.name]; {
-		case p.literal >= 0:
-			values = append(values, literalValue(t.Literals[p.literal]))
-			continue
-		case known:
+		named, known := l.Named[p.name]
+		if known {
 			values = append(values, named)
 			continue
-		case len(l.Named) > 0: // those without a name follow each other
+		}
+		if len(l.Named) > 0 { // those without a name follow each other
 			p.number = next
 			next++
 		}
@@ -117,22 +129,6 @@ func (t *Text) Values(l *Line) (values []Value, ok bool) {
 		values = append(values, l.Args[p.number])
 	}
 	return values, true
-}
-
-// literalValue is what a literal stands for.
-func literalValue(text string) Value {
-	switch c := text[0]; {
-	case c == '\'' || c == '"':
-		return Value{Of: strings.ReplaceAll(strings.Trim(text, string(c)), string([]byte{c, c}), string(c))}
-	case (c == 'x' || c == 'X') && strings.HasSuffix(text, "'"):
-		blob, _ := hex.DecodeString(text[2 : len(text)-1])
-		return Value{Of: blob}
-	}
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
-		return Value{Of: n}
-	}
-	real, _ := strconv.ParseFloat(text, 64)
-	return Value{Of: real}
 }
 
 // Numbered returns the argument of each parameter, counted from 0, and how
