@@ -153,7 +153,7 @@ func (g *drawer) existing(ctx context.Context, u use, f *stats, shift int) (stri
 	return r.row(expression, from, where, shift), nil
 }
 
-// numbered says how the rows of a table are found by a number.
+// numberedRows says how the rows of a table are found by a number.
 type numberedRows struct {
 	key    string // an integer that each row has; empty: rows are counted
 	low, n int64
