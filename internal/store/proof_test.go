@@ -2,10 +2,8 @@ package store
 
 import (
 	"bytes"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"assay"
@@ -84,10 +82,3 @@ func TestCheckProofsOfDamagedStore(t *testing.T) {
 	expect(t, s.CheckProofs(t.Context()), nil, "the database is damaged")
 }
 
-// nameOf is the name of a database in a URL.
-func nameOf(t *testing.T, location string) string {
-	t.Helper()
-	u, err := url.Parse(location)
-	must(t, err)
-	return strings.TrimPrefix(u.Path, "/")
-}
