@@ -81,4 +81,3 @@ func TestCheckProofsOfDamagedStore(t *testing.T) {
 	defer s.Close()
 	expect(t, s.CheckProofs(t.Context()), nil, "the database is damaged")
 }
-
