@@ -227,7 +227,6 @@ type Measure struct {
 type Measured struct {
 	Operations int64      `json:"operations"`
 	Nanos      int64      `json:"nanos"`
-	Began      int64      `json:"began_ns,omitempty"`   // Unix time at which Nanos begin; 0: unknown
 	Executed   int64      `json:"executed"`             // all positions taken
 	Errors     int64      `json:"errors,omitempty"`     // operations that failed
 	Error      string     `json:"error,omitempty"`      // the first one's words
@@ -243,6 +242,7 @@ type Measured struct {
 	ClockNanos float64    `json:"clock_ns,omitempty"`   // what one reading of the clock costs; with Phases
 	Digests    []string   `json:"digests,omitempty"`    // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
 	LoopNanos  float64    `json:"loop_ns,omitempty"`    // what the worker's own loop takes for an operation; 0: unknown
+	Began      int64      `json:"began_ns,omitempty"`   // Unix time at which Nanos begin; 0: unknown
 }
 
 // Phase is the time that all operations of a measurement spent in one phase.
