@@ -235,6 +235,7 @@ type Measured struct {
 	Busy       int64      `json:"busy,omitempty"`       // answers of "busy"; tried again where the operation says so
 	Stale      int64      `json:"stale,omitempty"`      // of these, to transactions that began deferred, had read, and came too late to change
 	Splits     int64      `json:"splits,omitempty"`     // commits in the middle of transactions that were too big for the engine
+	Began      int64      `json:"began_ns,omitempty"`   // Unix time at which Nanos begin; 0: unknown
 	Counters   Counters   `json:"counters"`             // of the worker process, over the window
 	Delayed    *int64     `json:"delayed_ns,omitempty"` // for which the measuring thread was ready to run and waited for a processor that other processes had; nil: unknown
 	Histogram  [][2]int64 `json:"histogram,omitempty"`  // [upper bound in ns, count], see Bucket
@@ -242,7 +243,6 @@ type Measured struct {
 	ClockNanos float64    `json:"clock_ns,omitempty"`   // what one reading of the clock costs; with Phases
 	Digests    []string   `json:"digests,omitempty"`    // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
 	LoopNanos  float64    `json:"loop_ns,omitempty"`    // what the worker's own loop takes for an operation; 0: unknown
-	Began      int64      `json:"began_ns,omitempty"`   // Unix time at which Nanos begin; 0: unknown
 }
 
 // Phase is the time that all operations of a measurement spent in one phase.
