@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/internal/plan/sqltext"
@@ -144,7 +147,11 @@ func (c Cache) load(ctx context.Context, session *seeded.Session, table assay.Ta
 		}
 		return result, err
 	})
-	if err != nil {
+	var engine *sqlite.Error
+	switch {
+	case errors.As(err, &engine) && engine.Code()&0xff == sqlite3.SQLITE_FULL: // no fault of the SQL
+		return err
+	case err != nil:
 		return fmt.Errorf("%w; the SQL is:\n%s", err, table.Select)
 	}
 	if c.Progress != nil && loaded > 0 {
