@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"os/exec"
 	"time"
@@ -279,4 +280,96 @@ func lagged(result load.Result) error {
 		}
 	}
 	return nil
+}
+
+// LatencyTarget is the latency that a server has to keep: at most Max, of the share
+// Quantile of the requests.
+type LatencyTarget struct {
+	Quantile float64 // such as 0.99
+	Max      time.Duration
+}
+
+const (
+	stepLength        = 500 * time.Millisecond
+	maxLength         = 2 * time.Second // of a step with few requests
+	maxConfirmLength  = 3 * time.Second
+	minInStep         = 2000 // requests: 20 beyond the 99th percentile
+	minBeyondQuantile = 100  // requests, in the steps that confirm a rate
+)
+
+// findCapacity searches the highest rate at which a served operation keeps the
+// latency target, and records it.
+func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *assay.Trial) error {
+	target := in.r.config.LatencyTarget
+	began := time.Now()
+	steps := 0
+	var late error // the generator was, at the last rate that missed the target
+	rate, limited, err := load.Search{Limit: nearLimit * in.r.observed.limits[j.Cell.Clients], Holds: func(rate float64, confirm bool) (bool, error) {
+		count := target.requests(rate, confirm)
+		steps++
+		result, err := in.load(ctx, j, url, loadSize{measured: count, warm: count / warmShare, rate: rate, seed: in.r.arrivalSeed(t.Launch, steps)})
+		if err == nil && result.Wrong > 0 {
+			err = answered(result, j)
+		}
+		if err != nil || target.holds(result, rate) { // what the generator adds is in it
+			return err == nil, err
+		}
+		late = lagged(result)
+		return false, nil
+	}}.Run()
+	in.r.time.add(assay.StageMeasured, time.Since(began))
+	if err != nil {
+		return fail("load", err)
+	}
+	if rate == 0 && late != nil {
+		return late
+	}
+	if rate == 0 {
+		return &failure{assay.Failed, fmt.Sprintf("the latency target does not hold even at %g requests a second", load.MinRate)}
+	}
+	if err := end(t, in.applied); err != nil {
+		return err
+	}
+	t.Figures[assay.CapacityPerS] = rate
+	t.Figures[assay.LimitPerS] = in.r.observed.limits[j.Cell.Clients]
+	t.Warnings = append(t.Warnings, target.sampleWarning(rate)...)
+	if late != nil {
+		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",
+			Evidence: fmt.Sprintf("above %.0f requests a second the latency target was missed when the load generator itself was late", rate),
+			Advice:   "the server may do more: give the generator more processors, or a quieter machine, to find out"})
+	}
+	if limited {
+		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",
+			Evidence: fmt.Sprintf("the latency target still holds at %.0f requests a second, %g of what the load generator reaches without a database", rate, nearLimit),
+			Advice:   "the server can do more: give the generator more processors to find out"})
+	}
+	return nil
+}
+
+// requests is how many requests a step has. One that confirms a rate has so many
+// that enough of them lie beyond the percentile, unless the rate is too low.
+func (t LatencyTarget) requests(rate float64, confirm bool) int {
+	n := max(rate*stepLength.Seconds(), min(minInStep, rate*maxLength.Seconds()))
+	if confirm {
+		n = max(n, min(math.Ceil(minBeyondQuantile/(1-t.Quantile)), rate*maxConfirmLength.Seconds()))
+	}
+	return int(n)
+}
+
+// sampleWarning is about a percentile of which few requests lie beyond.
+func (t LatencyTarget) sampleWarning(rate float64) []assay.Warning {
+	requests := t.requests(rate, true)
+	beyond := float64(requests) * (1 - t.Quantile)
+	if beyond >= minBeyondQuantile/load.MinRateStep { // rates that held are not all the same
+		return nil
+	}
+	return []assay.Warning{{Code: "few-samples",
+		Evidence: fmt.Sprintf("each step that confirms the rate has about %d requests, of which %.0f lie beyond the percentile; %d are needed", requests, beyond, minBeyondQuantile),
+		Advice:   "use a lower percentile in --find-capacity, or read the rate as an estimate with more noise"}}
+}
+
+// holds reports whether all was answered in time.
+func (t LatencyTarget) holds(result load.Result, rate float64) bool {
+	return result.Failed+result.Dropped == 0 && result.PerSecond() >= kept*rate &&
+		load.Quantile(result.Histogram, t.Quantile) <= int64(t.Max)
 }

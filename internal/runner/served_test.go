@@ -238,3 +238,41 @@ func TestLoadArrivals(t *testing.T) {
 		}
 	}
 }
+
+// The steps that confirm have a hundred requests beyond the percentile, or the
+// figure has a warning.
+func TestStepsThatConfirm(t *testing.T) {
+	target := LatencyTarget{Quantile: 0.99, Max: 5 * time.Millisecond}
+	for _, c := range []struct {
+		rate        float64
+		search, own int
+		warned      bool
+	}{
+		{100, 200, 300, true}, {2000, 2000, 6000, true}, {4000, 2000, 10_000, false}, {40_000, 20_000, 20_000, false},
+	} {
+		search, own, warned := target.requests(c.rate, false), target.requests(c.rate, true), len(target.sampleWarning(c.rate)) > 0
+		if search != c.search || own != c.own || warned != c.warned {
+			t.Errorf("%g requests a second: steps of %d and %d requests, warned %t, want %d, %d, %t", c.rate, search, own, warned, c.search, c.own, c.warned)
+		}
+	}
+}
+
+func TestLatencyTarget(t *testing.T) {
+	target := LatencyTarget{Quantile: 0.99, Max: 5 * time.Millisecond}
+	fine := load.Result{Offered: 1000, Right: 1000, Nanos: 1e9, Histogram: [][2]int64{{1e6, 990}, {9e6, 10}}}
+	if !target.holds(fine, 1000) {
+		t.Error("a target that holds does not")
+	}
+	for what, change := range map[string]func(*load.Result){
+		"slow":    func(r *load.Result) { r.Histogram[0][1], r.Histogram[1][1] = 989, 11 },
+		"failed":  func(r *load.Result) { r.Failed = 1 },
+		"dropped": func(r *load.Result) { r.Dropped = 1 },
+		"behind":  func(r *load.Result) { r.Right = 980 },
+	} {
+		r := fine
+		r.Histogram = [][2]int64{{1e6, 990}, {9e6, 10}}
+		if change(&r); target.holds(r, 1000) {
+			t.Errorf("%s: the target holds", what)
+		}
+	}
+}

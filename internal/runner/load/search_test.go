@@ -1,15 +1,10 @@
-//go:build unix
-
-package runner
+package load
 
 import (
 	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
-
-	"assay/internal/runner/load"
 )
 
 func TestSearch(t *testing.T) {
@@ -28,16 +23,16 @@ func TestSearch(t *testing.T) {
 		{knee: 5, limit: 1e5},
 	} {
 		steps := 0
-		rate, limited, err := search{limit: test.limit, holds: func(rate float64, _ bool) (bool, error) {
+		rate, limited, err := Search{Limit: test.limit, Holds: func(rate float64, _ bool) (bool, error) {
 			steps++
 			return rate <= test.knee && (steps < test.stalled || steps > test.stall), nil
-		}}.run()
+		}}.Run()
 		if err != nil || rate < test.low || rate > test.high || limited != test.limited || steps > 60 {
 			t.Errorf("knee at %g: found %g (limited %t) in %d steps, %v", test.knee, rate, limited, steps, err)
 		}
 	}
 	broken := errors.New("broken")
-	if _, _, err := (search{limit: 1e5, holds: func(float64, bool) (bool, error) { return false, broken }}).run(); !errors.Is(err, broken) {
+	if _, _, err := (Search{Limit: 1e5, Holds: func(float64, bool) (bool, error) { return false, broken }}).Run(); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -52,10 +47,12 @@ func TestSearchIsNotBiased(t *testing.T) {
 		sum := 0.0
 		for range searches {
 			right := 3000 + 6000*random.Float64()
-			rate, _, err := search{limit: 1e5, holds: func(rate float64, _ bool) (bool, error) {
+			rate, _, err := Search{Limit: 1e5, Holds: func(rate float64, _ bool) (bool, error) {
 				return rate <= right*math.Exp(spread*random.NormFloat64()), nil
-			}}.run()
-			must(t, err)
+			}}.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
 			sum += rate / right
 		}
 		if got := sum / searches; got < 0.95 || got > 1.02 {
@@ -66,48 +63,10 @@ func TestSearchIsNotBiased(t *testing.T) {
 
 // What is reported was held in steps that confirm, not in the search.
 func TestSearchConfirms(t *testing.T) {
-	rate, _, err := search{limit: 1e5, holds: func(rate float64, confirm bool) (bool, error) {
+	rate, _, err := Search{Limit: 1e5, Holds: func(rate float64, confirm bool) (bool, error) {
 		return rate <= 7000 && (!confirm || rate <= 6000), nil
-	}}.run()
+	}}.Run()
 	if err != nil || rate > 6000 || rate < 5700 {
 		t.Errorf("found %g, %v, want 5700 to 6000: what the steps that confirm hold", rate, err)
-	}
-}
-
-// The steps that confirm have a hundred requests beyond the percentile, or the
-// figure has a warning.
-func TestStepsThatConfirm(t *testing.T) {
-	target := LatencyTarget{Quantile: 0.99, Max: 5 * time.Millisecond}
-	for _, c := range []struct {
-		rate        float64
-		search, own int
-		warned      bool
-	}{
-		{100, 200, 300, true}, {2000, 2000, 6000, true}, {4000, 2000, 10_000, false}, {40_000, 20_000, 20_000, false},
-	} {
-		search, own, warned := target.requests(c.rate, false), target.requests(c.rate, true), len(target.sampleWarning(c.rate)) > 0
-		if search != c.search || own != c.own || warned != c.warned {
-			t.Errorf("%g requests a second: steps of %d and %d requests, warned %t, want %d, %d, %t", c.rate, search, own, warned, c.search, c.own, c.warned)
-		}
-	}
-}
-
-func TestLatencyTarget(t *testing.T) {
-	target := LatencyTarget{Quantile: 0.99, Max: 5 * time.Millisecond}
-	fine := load.Result{Offered: 1000, Right: 1000, Nanos: 1e9, Histogram: [][2]int64{{1e6, 990}, {9e6, 10}}}
-	if !target.holds(fine, 1000) {
-		t.Error("a target that holds does not")
-	}
-	for what, change := range map[string]func(*load.Result){
-		"slow":    func(r *load.Result) { r.Histogram[0][1], r.Histogram[1][1] = 989, 11 },
-		"failed":  func(r *load.Result) { r.Failed = 1 },
-		"dropped": func(r *load.Result) { r.Dropped = 1 },
-		"behind":  func(r *load.Result) { r.Right = 980 },
-	} {
-		r := fine
-		r.Histogram = [][2]int64{{1e6, 990}, {9e6, 10}}
-		if change(&r); target.holds(r, 1000) {
-			t.Errorf("%s: the target holds", what)
-		}
 	}
 }
