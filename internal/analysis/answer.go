@@ -193,7 +193,7 @@ func (a Answer) Lead() *Row {
 // only finds the one that ran every operation, where nothing else did.
 func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
-	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK > 0 })
+	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK+c.notRun > 0 })
 	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
 		a.Only, a.Leaning = &Candidate{Row: able[0].row}, nil
 	}

@@ -46,6 +46,25 @@ func TestTimeOfUnmeasuredTables(t *testing.T) {
 	}
 }
 
+// What ran every operation where nothing else did is named, and not what ran some of them.
+func TestOnlyOneRan(t *testing.T) {
+	reads := analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 1)
+	ended := func(driver, operation string, outcome assay.Outcome) assay.Trial {
+		return analysistest.Ended(analysistest.Cell(operation, driver, "web"), outcome, "so")
+	}
+	for outcome, want := range map[assay.Outcome]bool{assay.OK: true, assay.NotRun: false} {
+		trials := append(slices.Clone(reads), ended("mattn", "get", assay.Failed), ended("mattn", "scan", assay.Failed))
+		if outcome == assay.OK {
+			trials = append(trials, analysistest.Launches(analysistest.Cell("scan", "modernc", "web"), 6, 1000, 1)...)
+		} else {
+			trials = append(trials, ended("modernc", "scan", outcome))
+		}
+		if got := mustReport(t, analysistest.PlainRun, trials).Answer().Only != nil; got != want {
+			t.Errorf("scan is %s: got that one ran every operation: %t, want %t", outcome, got, want)
+		}
+	}
+}
+
 // One that leads as often as the pick and failed elsewhere is named; one for which only the
 // budget ended is a pick like another; what is measured as it was published is none.
 func TestWhoIsSuggested(t *testing.T) {

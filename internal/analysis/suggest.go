@@ -85,6 +85,7 @@ type tally struct {
 	syncs       bool // each commit
 	ranked      bool
 	notOK       int // tables where it did not end ok
+	notRun      int // tables for which the budget left it no time
 	best, ahead int // rankings of its class that recommend it, and in which its figure is the best
 	open        bool
 }
@@ -127,6 +128,9 @@ func gather(tables []*Table) []*tally {
 			if c == nil {
 				c = &tally{row: row}
 				byName[row.Name()] = c
+			}
+			if row.Outcome == assay.NotRun {
+				c.notRun++
 			}
 			if row.Outcome != assay.OK && row.Outcome != assay.NotRun {
 				c.notOK++
