@@ -113,7 +113,7 @@ func marks(columns string) string {
 // program's own structs come to be called.
 type options struct {
 	Drivers   []string            `json:"drivers"`
-	Asked     []string            `json:"asked,omitempty"`
+	Asked     []string            `json:"asked,omitzero"`
 	Only      map[string][]string `json:"only"`
 	Budget    time.Duration       `json:"budget_ns"`
 	Precision float64             `json:"precision"`
