@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -314,7 +313,6 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
 	waited, _ := in.waited()
-	lagged, _ := systemWaited(os.Getpid())
 	pauses, _ := process.Pauses()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
@@ -329,9 +327,6 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	}
 	if after, ok := in.waited(); ok {
 		call.Waited = max(0, after-waited) // threads may have ended
-	}
-	if after, ok := systemWaited(os.Getpid()); ok {
-		call.Waited += max(0, after-lagged)
 	}
 	err := m.Check(call)
 	if errors.Is(err, wire.ErrSlowClock) && in.r.observed.stalled(in.paceKey(call)) {

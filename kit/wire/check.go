@@ -46,8 +46,8 @@ type Call struct {
 	// CPU is what the system says that the worker's process used meanwhile;
 	// negative: unknown.
 	CPU time.Duration
-	// Waited is for how long threads of the worker and of the caller waited for a processor
-	// meanwhile, by the system's count: so much of the call is no fault of the worker's clock.
+	// Waited is for how long threads of the worker waited for a processor meanwhile, by the
+	// system's count: so much of the call is no fault of its clock.
 	Waited time.Duration
 	// Prepares is true where the worker prepares each unit within the call, and
 	// measures none of that: neither time nor CPU time is too little then.
