@@ -3,8 +3,12 @@ package draft
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+
+	"assay"
+	"assay/internal/plan"
 )
 
 // checkedBytes is how many bytes of a table a check reads at most: it runs after
@@ -167,6 +171,41 @@ func (o *statement) assigned() []*column {
 			break
 		}
 		i = end
+	}
+	return all
+}
+
+// decode reads the plan as it stands, and holds its SQL against the queries:
+// what YAML makes of a text must be the text.
+func (d *drafter) decode() (*plan.Plan, error) {
+	text := d.text(false)
+	p, err := plan.Decode(d.options.Plan, []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan does not decode: %w", err)
+	}
+	cases, err := p.Expand([]string{drivers[0]})
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	want, got := map[string][]string{}, map[string][]string{}
+	for _, o := range d.tried() {
+		want[o.name] = o.texts()
+	}
+	for _, c := range cases {
+		if len(c.Operation.Steps) > 0 {
+			got[c.Operation.Name] = stepTexts(c.Operation)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		return nil, fmt.Errorf("the drafted plan has other SQL than the queries: %q, not %q", got, want)
+	}
+	return p, nil
+}
+
+func stepTexts(op assay.Operation) []string {
+	var all []string
+	for _, s := range op.Steps {
+		all = append(all, s.SQL)
 	}
 	return all
 }

@@ -19,15 +19,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/draft/recorded"
-	"assay/internal/plan"
 )
 
 // launches of each cell that the budget is for: the least that give an interval.
@@ -120,33 +117,6 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	d.interrupted = ctx.Err() != nil
 	return d.finish()
 }
-
-// RecordedName is the file of recorded arguments that belongs to a plan.
-func RecordedName(plan string) string { return strings.TrimSuffix(plan, ".yaml") + ".recorded.db" }
-
-// keepArguments writes the arguments that a log has of operations which only read. Those of changes
-// would meet rows that are there already.
-func keepArguments(ctx context.Context, folder string, scripts []*script) (path string, err error) {
-	var tables []*recorded.Table
-	for _, s := range scripts {
-		if s.shape == nil || s.leftOut != "" || s.transaction || len(s.queries) != 1 || s.queries[0].changes() {
-			continue
-		}
-		if t := &s.shape.sample; len(t.Rows) >= minSample && len(t.Rows[0]) == len(s.queries[0].args) && t.OneType() {
-			t.Name = fmt.Sprintf("q%d", len(tables)+1)
-			tables = append(tables, t)
-		}
-	}
-	if tables == nil {
-		return "", nil
-	}
-	path = filepath.Join(folder, "recorded.db")
-	return path, recorded.WriteTables(ctx, path, tables)
-}
-
-// minSample is how many rows of arguments a log has at least of an operation that takes them
-// from there.
-const minSample = 10
 
 // readInputs finds the operations of the queries and of the log.
 func readInputs(options Options) ([]*script, *logged, error) {
@@ -456,39 +426,4 @@ func (d *drafter) time(cases []assay.Case) (time.Duration, error) {
 	copies := time.Duration(float64(info.Size()) * float64(len(cases)*launches) / copied * float64(time.Second))
 	const step = 30 * time.Second
 	return (2*(d.options.Estimate(cases, launches)+copies) + step).Truncate(step), nil
-}
-
-// decode reads the plan as it stands, and holds its SQL against the queries:
-// what YAML makes of a text must be the text.
-func (d *drafter) decode() (*plan.Plan, error) {
-	text := d.text(false)
-	p, err := plan.Decode(d.options.Plan, []byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("the drafted plan does not decode: %w", err)
-	}
-	cases, err := p.Expand([]string{drivers[0]})
-	if err != nil {
-		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
-	}
-	want, got := map[string][]string{}, map[string][]string{}
-	for _, o := range d.tried() {
-		want[o.name] = o.texts()
-	}
-	for _, c := range cases {
-		if len(c.Operation.Steps) > 0 {
-			got[c.Operation.Name] = stepTexts(c.Operation)
-		}
-	}
-	if !reflect.DeepEqual(got, want) {
-		return nil, fmt.Errorf("the drafted plan has other SQL than the queries: %q, not %q", got, want)
-	}
-	return p, nil
-}
-
-func stepTexts(op assay.Operation) []string {
-	var all []string
-	for _, s := range op.Steps {
-		all = append(all, s.SQL)
-	}
-	return all
 }

@@ -2,9 +2,11 @@ package draft
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -401,3 +403,30 @@ func harmonic(n int64, s float64) float64 {
 	}
 	return sum + (math.Pow(float64(n), 1-s)-math.Pow(exact, 1-s))/(1-s)
 }
+
+// RecordedName is the file of recorded arguments that belongs to a plan.
+func RecordedName(plan string) string { return strings.TrimSuffix(plan, ".yaml") + ".recorded.db" }
+
+// keepArguments writes the arguments that a log has of operations which only read. Those of changes
+// would meet rows that are there already.
+func keepArguments(ctx context.Context, folder string, scripts []*script) (path string, err error) {
+	var tables []*recorded.Table
+	for _, s := range scripts {
+		if s.shape == nil || s.leftOut != "" || s.transaction || len(s.queries) != 1 || s.queries[0].changes() {
+			continue
+		}
+		if t := &s.shape.sample; len(t.Rows) >= minSample && len(t.Rows[0]) == len(s.queries[0].args) && t.OneType() {
+			t.Name = fmt.Sprintf("q%d", len(tables)+1)
+			tables = append(tables, t)
+		}
+	}
+	if tables == nil {
+		return "", nil
+	}
+	path = filepath.Join(folder, "recorded.db")
+	return path, recorded.WriteTables(ctx, path, tables)
+}
+
+// minSample is how many rows of arguments a log has at least of an operation that takes them
+// from there.
+const minSample = 10

@@ -2,16 +2,13 @@ package report
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
-	"assay/internal/stat"
 )
 
 // matrix is all tables of a run in one: a line a table, a column a target with a
@@ -149,27 +146,6 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	return entry
 }
 
-// shownFigure is a figure with its uncertainty: where that is large, its third digit says nothing.
-func shownFigure(i stat.Interval, unit string) string {
-	if spread := uncertainty(i); spread != "" {
-		return significant(i.Center, unit, 2) + spread
-	}
-	return human(i.Center, unit)
-}
-
-// uncertainty is the half of a figure's interval where the figure has too few launches or too wide
-// an interval to be taken for what it says; the mark alone where it has none.
-func uncertainty(i stat.Interval) string {
-	half := max(i.High-i.Center, i.Center-i.Low) / i.Center
-	switch {
-	case i.N >= stat.MinLaunches && half <= maxSpread:
-		return ""
-	case i.N < 2 || !analysis.Finite(half):
-		return markSpread
-	}
-	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
-}
-
 func markOf(s analysis.Standing) (string, look) {
 	switch s {
 	case analysis.Fastest:
@@ -240,39 +216,6 @@ func apartAs(row *analysis.Row) string {
 	return "unsynced"
 }
 
-// legend explains the marks that the matrix has.
-func legend(m *matrix, baseline string) string {
-	var text strings.Builder
-	for _, l := range m.lines {
-		for _, e := range l.entries {
-			text.WriteString(e.text)
-		}
-	}
-	var parts []string
-	add := func(mark, words string) {
-		if strings.Contains(text.String(), mark) {
-			parts = append(parts, words)
-		}
-	}
-	if baseline != "" {
-		add("x", "x: times what "+baseline+" takes")
-	}
-	add(markFastest, "* fastest")
-	add(markTied, "= tied with the fastest")
-	add(markOpen, "? undecided")
-	add(markAlert, "! see below")
-	apart := "~ and a class: of that durability, not compared"
-	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
-		apart = fmt.Sprintf("~%s: of that durability, not compared", class(assay.Durability(classes[0])))
-	}
-	add(markApart, apart)
-	add(markSpread, fmt.Sprintf("± its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread))
-	return strings.Join(append(parts, instancesNote), "; ")
-}
-
-// instancesNote says what times are that are read as a program's own.
-const instancesNote = "programs take turns: alone, writes take up to 20 % less; reads have no writer beside them"
-
 // label names a table in words: the operation, with the coordinates that are not the same in all
 // tables.
 func (r *Report) label(t *analysis.Table) string { return r.labelOf(t.Cell()) }
@@ -300,35 +243,6 @@ func (r *Report) distinguishes(c assay.Coordinate, cell assay.Cell) bool {
 		other := t.Cell()
 		return other.Workload == cell.Workload && other.Operation == cell.Operation && c.Value(other) != c.Value(cell)
 	})
-}
-
-// paramLabels are the parameters of a cell that are not the same in all tables: numbers of what
-// their names count in words.
-func (r *Report) paramLabels(cell assay.Cell) []string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
-		if !r.differingParams[name] {
-			continue
-		}
-		value := roundNumber(cell.Params[name])
-		if _, err := strconv.ParseFloat(cell.Params[name], 64); err == nil && strings.HasSuffix(name, "s") {
-			parts = append(parts, value+" "+name)
-		} else {
-			parts = append(parts, name+"="+value)
-		}
-	}
-	return parts
-}
-
-// roundNumber shortens 100000 to 100k; other texts stay.
-func roundNumber(value string) string {
-	for _, s := range []struct{ zeros, suffix string }{{"000000", "M"}, {"000", "k"}} {
-		head, cut := strings.CutSuffix(value, s.zeros)
-		if cut && head != "" && strings.Trim(head, "0123456789") == "" {
-			return head + s.suffix
-		}
-	}
-	return value
 }
 
 const (

@@ -201,3 +201,36 @@ func rank(first bool) int {
 	}
 	return 0
 }
+
+// legend explains the marks that the matrix has.
+func legend(m *matrix, baseline string) string {
+	var text strings.Builder
+	for _, l := range m.lines {
+		for _, e := range l.entries {
+			text.WriteString(e.text)
+		}
+	}
+	var parts []string
+	add := func(mark, words string) {
+		if strings.Contains(text.String(), mark) {
+			parts = append(parts, words)
+		}
+	}
+	if baseline != "" {
+		add("x", "x: times what "+baseline+" takes")
+	}
+	add(markFastest, "* fastest")
+	add(markTied, "= tied with the fastest")
+	add(markOpen, "? undecided")
+	add(markAlert, "! see below")
+	apart := "~ and a class: of that durability, not compared"
+	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
+		apart = fmt.Sprintf("~%s: of that durability, not compared", class(assay.Durability(classes[0])))
+	}
+	add(markApart, apart)
+	add(markSpread, fmt.Sprintf("± its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread))
+	return strings.Join(append(parts, instancesNote), "; ")
+}
+
+// instancesNote says what times are that are read as a program's own.
+const instancesNote = "programs take turns: alone, writes take up to 20 % less; reads have no writer beside them"

@@ -9,6 +9,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/doc"
+	"assay/internal/sys/format"
 )
 
 // Report prints the analysis of one run.
@@ -43,3 +44,15 @@ func New(r *analysis.Result) *Report {
 
 // Write prints the report in one of the formats that are one file.
 func (r *Report) Write(w io.Writer, format string) error { return Formats.Write(w, format, r) }
+
+// Formats are all formats of a report. The command, its help and its errors take them
+// from here. Charts have a file each.
+var Formats = append(doc.Formats((*Report).document, nil),
+	format.Format[*Report]{Name: "csv", Write: writeCSV},
+	format.Format[*Report]{Name: "json", Write: writeJSON},
+	format.Format[*Report]{Name: "benchfmt", Write: writeBenchfmt},
+	format.Format[*Report]{Name: "html", Write: writeHTML},
+	format.Format[*Report]{Name: "svg", Files: writeCharts})
+
+// VersusFormats are those of a comparison.
+var VersusFormats = doc.Formats(VersusDocument, nil)

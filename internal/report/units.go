@@ -1,7 +1,10 @@
 package report
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,4 +79,54 @@ func list(names []string) string {
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// shownFigure is a figure with its uncertainty: where that is large, its third digit says nothing.
+func shownFigure(i stat.Interval, unit string) string {
+	if spread := uncertainty(i); spread != "" {
+		return significant(i.Center, unit, 2) + spread
+	}
+	return human(i.Center, unit)
+}
+
+// uncertainty is the half of a figure's interval where the figure has too few launches or too wide
+// an interval to be taken for what it says; the mark alone where it has none.
+func uncertainty(i stat.Interval) string {
+	half := max(i.High-i.Center, i.Center-i.Low) / i.Center
+	switch {
+	case i.N >= stat.MinLaunches && half <= maxSpread:
+		return ""
+	case i.N < 2 || !analysis.Finite(half):
+		return markSpread
+	}
+	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
+}
+
+// paramLabels are the parameters of a cell that are not the same in all tables: numbers of what
+// their names count in words.
+func (r *Report) paramLabels(cell assay.Cell) []string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
+		if !r.differingParams[name] {
+			continue
+		}
+		value := roundNumber(cell.Params[name])
+		if _, err := strconv.ParseFloat(cell.Params[name], 64); err == nil && strings.HasSuffix(name, "s") {
+			parts = append(parts, value+" "+name)
+		} else {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	return parts
+}
+
+// roundNumber shortens 100000 to 100k; other texts stay.
+func roundNumber(value string) string {
+	for _, s := range []struct{ zeros, suffix string }{{"000000", "M"}, {"000", "k"}} {
+		head, cut := strings.CutSuffix(value, s.zeros)
+		if cut && head != "" && strings.Trim(head, "0123456789") == "" {
+			return head + s.suffix
+		}
+	}
+	return value
 }
