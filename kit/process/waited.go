@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -17,12 +18,13 @@ import (
 func Waited(pid int) (total time.Duration, ok bool) { return waited(os.DirFS("/"), pid) }
 
 func waited(files fs.FS, pid int) (total time.Duration, ok bool) {
-	threads, err := fs.Glob(files, fmt.Sprintf("proc/%d/task/*/schedstat", pid))
+	tasks := fmt.Sprintf("proc/%d/task/", pid)
+	threads, err := fs.ReadDir(files, path.Clean(tasks))
 	if err != nil {
 		return 0, false
 	}
 	for _, thread := range threads {
-		text, _ := fs.ReadFile(files, thread)
+		text, _ := fs.ReadFile(files, tasks+thread.Name()+"/schedstat")
 		// ns that it ran, ns that it waited, how often it ran
 		fields := strings.Fields(string(text))
 		if len(fields) != 3 {
