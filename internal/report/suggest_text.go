@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -101,7 +102,7 @@ func otherClasses(s analysis.Suggestion) string {
 	}
 	var parts []string
 	for _, o := range s.Others {
-		parts = append(parts, fmt.Sprintf("%d of %s", o.Members, class(o.Durability)))
+		parts = append(parts, fmt.Sprintf("%d of %s", o.Members, cmp.Or(string(o.Durability), "unknown durability")))
 	}
 	return "; not compared with the " + list(parts)
 }
