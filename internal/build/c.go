@@ -117,7 +117,7 @@ func (j *cJob) findCompiler(ctx context.Context, tools toolchain) error {
 		return fmt.Errorf("%w; %s", err, ccHint)
 	}
 	j.compiler[0] = path
-	out, err := j.run(ctx, "", "--version")
+	out, err := once(strings.Join(j.compiler, " ")+" --version", func() (string, error) { return j.run(ctx, "", "--version") })
 	j.version, _, _ = strings.Cut(out, "\n")
 	return err
 }

@@ -26,16 +26,34 @@ var toolchainVariables = []string{"GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOA
 // findToolchain asks the go command, in the folder of a worker because a
 // go.mod can choose another toolchain.
 func findToolchain(ctx context.Context, dir string) (toolchain, error) {
-	out, err := run(ctx, dir, []string{"GOWORK=off"}, append([]string{"env", "-json"}, toolchainVariables...)...)
+	out, err := once("go env "+toolchainLines(dir), func() (string, error) {
+		out, err := run(ctx, dir, []string{"GOWORK=off"}, append([]string{"env", "-json"}, toolchainVariables...)...)
+		return string(out), err
+	})
 	if err != nil {
 		return nil, err
 	}
 	tools := toolchain{}
-	if err := json.Unmarshal(out, &tools); err != nil {
+	if err := json.Unmarshal([]byte(out), &tools); err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	tools["GOFLAGS"] = withoutOwnFlags(tools["GOFLAGS"])
 	return tools, nil
+}
+
+// toolchainLines are the lines of a worker's go.mod that choose a toolchain.
+func toolchainLines(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return dir // to the go command it is an error, or another folder's go.mod
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if word, _, _ := strings.Cut(line, " "); word == "go" || word == "toolchain" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // ownFlags are those that a build of a worker sets itself. A user's are dropped:

@@ -151,7 +151,12 @@ func withOutput(digest, program string) (string, error) {
 
 // installerSays asks the installer in a folder about itself.
 func installerSays(ctx context.Context, dir, what string) (string, error) {
-	out, err := execute(ctx, "", "", filepath.Join(dir, installer), what)
+	program := filepath.Join(dir, installer)
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return "", err
+	}
+	out, err := once(what+" "+string(text), func() (string, error) { return execute(ctx, "", "", program, what) })
 	if err != nil {
 		return "", notInstalled(err)
 	}
