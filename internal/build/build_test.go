@@ -134,7 +134,7 @@ func TestBuildAndCache(t *testing.T) {
 	if want := []string{"plain building", "plain built", "plain cached"}; !reflect.DeepEqual(*states, want) {
 		t.Errorf("events %q, want %q", *states, want)
 	}
-	if commands, _ := os.ReadFile(record); string(commands) != "env\nlist\nbuild\nenv\n" {
+	if commands, _ := os.ReadFile(record); string(commands) != "env\nlist\nbuild\n" {
 		t.Errorf("go commands were %q", commands)
 	}
 	checkNothingLeft(t, b)
