@@ -58,6 +58,7 @@ var Kinds = map[string]Trait{
 	"stronger-sync-faster":  Grave,           // the profile that promises more is faster; compare `sync-before-ack` of both
 	"two-modes":             0,               // two groups of launches, further apart than the margin; look at both groups: their mean describes neither
 	UnequalDurability:       Shown,           // the baseline is of another class: not compared; set the durability in the profile
+	"unconfirmed-clock":     Grave,           // calls took longer than the worker says, whose threads have ended; measure on a quieter machine, or let its threads live
 	"unequal-syncs":         0,               // the baseline, of one class, syncs otherwise; the difference can be what they sync
 	"unknown-durability":    Grave,           // settings do not tell the class; set those that decide it
 	"unknown-noise":         Shown,           // no A/A test of the baseline; check the outcome of its twin

@@ -288,10 +288,10 @@ func (in *instance) runBehind(ctx context.Context, j *job) error {
 	return compareAnswers("after the block", j, start, digests, j.told)
 }
 
-// untrue is the outcome of an answer that cannot be true; nil where err is.
+// untrue is the outcome of an answer that cannot be true. What is measured again is none.
 func untrue(kind string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || err == errPaused {
+		return err
 	}
 	return &failure{assay.Failed, "the worker's answer to " + kind + " cannot be true: " + err.Error() + "; assay check finds out what else is wrong with it"}
 }
@@ -312,7 +312,7 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	p := in.prepared[request.Operation]
 	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
-	waited, _ := in.waited()
+	threads, _ := in.threadTimes()
 	pauses, _ := process.Pauses()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
@@ -325,37 +325,53 @@ func (in *instance) checkedCall(ctx context.Context, request wire.Measure, m *wi
 	if after, ok := in.processCPU(); ok && known {
 		call.CPU = after - before
 	}
-	if after, ok := in.waited(); ok {
-		call.Waited = max(0, after-waited) // threads may have ended
+	if after, ok := in.threadTimes(); ok {
+		call.Waited = max(0, after.Waited-threads.Waited)
+		call.Ended = call.CPU-(after.Ran-threads.Ran) > call.CPU/2
 	}
-	err := m.Check(call)
-	if errors.Is(err, wire.ErrSlowClock) && in.r.observed.stalled(in.paceKey(call)) {
-		return call, errPaused
-	}
-	return call, untrue(wire.TypeMeasure, err)
+	return call, untrue(wire.TypeMeasure, in.r.observed.excuse(in.paceKey(call.Operation), call, m.Check(call)))
 }
 
-// stalled notes that a call took much longer than the worker says, and reports whether it was
-// the first one of a key: by an accident, which is measured again.
-func (o *observations) stalled(key string) bool {
+// excuse decides about a call that took much longer than the worker says: by an accident, where
+// it is the first one of a key, which is measured again; a doubt, where threads of the worker
+// have ended.
+func (o *observations) excuse(key string, call wire.Call, err error) error {
+	if !errors.Is(err, wire.ErrSlowClock) {
+		return err
+	}
 	o.paces.Lock()
 	defer o.paces.Unlock()
-	if o.stalls == nil {
-		o.stalls = map[string]bool{}
+	if o.slow == nil {
+		o.slow = map[string]slowness{}
 	}
-	again := o.stalls[key]
-	o.stalls[key] = true
-	return !again
+	before := o.slow[key]
+	switch {
+	case before == fast:
+		o.slow[key], err = stalled, errPaused
+	case call.Ended:
+		o.slow[key], err = unconfirmed, nil
+	}
+	return err
+}
+
+// unconfirmed reports whether nobody can tell if the clock is right by which a target measures
+// an operation.
+func (in *instance) unconfirmed(j *job) bool {
+	o := &in.r.observed
+	o.paces.Lock()
+	defer o.paces.Unlock()
+	return o.slow[in.paceKey(j.Cell.Peer())] == unconfirmed
 }
 
 // checkPace refuses what was measured where all that the target has measured of the operation
 // so far shows that its clock is wrong.
 func (in *instance) checkPace(m wire.Measured, call wire.Call) error {
-	return untrue(wire.TypeMeasure, in.r.observed.paces.add(in.paceKey(call), m, call))
+	key := in.paceKey(call.Operation)
+	return untrue(wire.TypeMeasure, in.r.observed.excuse(key, call, in.r.observed.paces.add(key, m, call)))
 }
 
-func (in *instance) paceKey(call wire.Call) string {
-	return strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, call.Operation}, "|")
+func (in *instance) paceKey(operation string) string {
+	return strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, operation}, "|")
 }
 
 const (
@@ -402,16 +418,15 @@ func (in *instance) processCPU() (time.Duration, bool) {
 	return host.ProcessCPU(in.worker.PID())
 }
 
-// systemWaited is process.Waited, but in tests.
-var systemWaited = process.Waited
+// livingThreads is process.LivingThreads, but in tests.
+var livingThreads = process.LivingThreads
 
-// waited is for how long the worker's threads waited for a processor so far, known where
-// processCPU is.
-func (in *instance) waited() (time.Duration, bool) {
+// threadTimes are those of the worker's living threads so far, known where processCPU is.
+func (in *instance) threadTimes() (process.ThreadTimes, bool) {
 	if !in.isOneProcess() {
-		return 0, false
+		return process.ThreadTimes{}, false
 	}
-	return systemWaited(in.worker.PID())
+	return livingThreads(in.worker.PID())
 }
 
 // isOneProcess reports whether the worker is one process that nobody traces.

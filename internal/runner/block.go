@@ -162,7 +162,7 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 		return err
 	}
 	in.recordSettings(t, j.Operation)
-	t.Warnings = append(t.Warnings, in.deferredWork(j.Operation)...)
+	t.Warnings = slices.Concat(t.Warnings, in.deferredWork(j.Operation), in.clockWarning(j))
 	for _, err := range []error{in.applied, tally.failure()} {
 		if err := end(t, err); err != nil {
 			return err

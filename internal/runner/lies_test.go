@@ -5,6 +5,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -270,11 +271,39 @@ func accident(t *testing.T, name, operation string) {
 	}
 }
 
+// Where threads have ended, nobody knows for how long they waited for a processor: that calls
+// took longer than the worker says is a doubt then, and no failure.
+func TestThreadsThatEndLeaveADoubt(t *testing.T) {
+	slow, lie := fmt.Errorf("a call of 3 s: %w", wire.ErrSlowClock), errors.New("a lie")
+	for _, test := range []struct {
+		name    string
+		ended   bool
+		calls   []error
+		want    error // of the last call
+		doubted bool
+	}{
+		{"one call", true, []error{slow}, errPaused, false},
+		{"threads live", false, []error{slow, slow}, slow, false},
+		{"threads have ended", true, []error{slow, nil, slow}, nil, true},
+		{"a fast clock", true, []error{slow, slow, lie}, lie, true},
+		{"nothing is slow", true, []error{nil, nil}, nil, false},
+	} {
+		var o observations
+		var got error
+		for _, err := range test.calls {
+			got = o.excuse("key", wire.Call{Ended: test.ended}, err)
+		}
+		if got != test.want || (o.slow["key"] == unconfirmed) != test.doubted {
+			t.Errorf("%s: got %v and %v, want %v and a doubt: %t", test.name, got, o.slow["key"], test.want, test.doubted)
+		}
+	}
+}
+
 // A worker of which the system did not count the delays that it claims is measured again, as
 // one that does not tell any: its client threads may have ended.
 func TestClaimsThatAreNotConfirmed(t *testing.T) {
-	systemWaited = func(int) (time.Duration, bool) { return 0, true }
-	defer func() { systemWaited = process.Waited }()
+	livingThreads = func(int) (process.ThreadTimes, bool) { return process.ThreadTimes{}, true }
+	defer func() { livingThreads = process.LivingThreads }()
 	b := faultyBench(t, claimsDelays, read)
 	b.Launches = 1
 	asked := b.run(t)

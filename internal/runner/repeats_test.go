@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -67,11 +68,11 @@ func TestClaimedDelays(t *testing.T) {
 		{"nothing claimed", 0, time.Second, time.Second, true, true},
 	} {
 		var d delays
-		d.begin(test.before, test.known)
+		d.begin(process.ThreadTimes{Waited: test.before}, test.known)
 		d.claim(wire.Measured{})
 		nanos := int64(test.claimed)
 		d.claim(wire.Measured{Delayed: &nanos})
-		if got := d.confirmed(test.after, test.known); got != test.want {
+		if got := d.confirmed(process.ThreadTimes{Waited: test.after}, test.known); got != test.want {
 			t.Errorf("%s: got confirmed: %t, want %t", test.name, got, test.want)
 		}
 	}

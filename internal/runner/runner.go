@@ -315,9 +315,18 @@ type observations struct {
 	unloadable map[int]error      // why the load generator cannot have so many clients
 	tracings   map[string]tracing // of the syncs of cells, by traceKey
 	paces      paces
-	stalls     map[string]bool // of what a call took much longer than the worker said, by the key of paces
-	noDelays   map[string]bool // targets whose delays the system did not confirm
+	slow       map[string]slowness // what calls took longer than the worker said, by the key of paces
+	noDelays   map[string]bool     // targets whose delays the system did not confirm
 }
+
+// slowness is what is known of calls that take longer than the worker says.
+type slowness int
+
+const (
+	fast        slowness = iota // none did
+	stalled                     // one did, maybe by an accident
+	unconfirmed                 // several did, and its threads have ended: it may have waited
+)
 
 // clock is how far a run is.
 type clock struct {

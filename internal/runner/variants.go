@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -57,7 +58,7 @@ func (l *jointLaunch) begin(ctx context.Context, v *variant) error {
 		v.spare = 0
 	}
 	for _, t := range v.turns {
-		t.delays.begin(t.waited())
+		t.delays.begin(t.threadTimes())
 	}
 	l.enterSequence(v.turns[0].j)
 	v.first = l.g.windows.sequences[v.peer]
@@ -221,7 +222,9 @@ type delays struct {
 	claimed time.Duration
 }
 
-func (d *delays) begin(counted time.Duration, known bool) { d.before, d.known = counted, known }
+func (d *delays) begin(counted process.ThreadTimes, known bool) {
+	d.before, d.known = counted.Waited, known
+}
 
 func (d *delays) claim(m wire.Measured) {
 	if m.Delayed != nil {
@@ -231,8 +234,8 @@ func (d *delays) claim(m wire.Measured) {
 
 // confirmed reports whether the kernel counted what the worker claims, as far as that is
 // known.
-func (d *delays) confirmed(after time.Duration, known bool) bool {
-	return !d.known || !known || wire.Delayed(d.claimed, after-d.before)
+func (d *delays) confirmed(after process.ThreadTimes, known bool) bool {
+	return !d.known || !known || wire.Delayed(d.claimed, after.Waited-d.before)
 }
 
 // errDelays ends a launch whose worker claims delays that the kernel did not count: it lies,
@@ -243,7 +246,7 @@ var errDelays = errors.New("a worker claims delays that the system did not count
 // what the kernel did not count.
 func (l *jointLaunch) confirmDelays(turns []*turn) (err error) {
 	for _, t := range turns {
-		if !l.ended(t) && !t.delays.confirmed(t.waited()) {
+		if !l.ended(t) && !t.delays.confirmed(t.threadTimes()) {
 			l.r.observed.noDelays[t.cell().Target()] = true
 			err = errDelays
 		}

@@ -165,6 +165,16 @@ func (in *instance) storageWarning(op assay.Operation) []assay.Warning {
 		Advice:   "set XDG_CACHE_HOME to a folder on a local disk"}}
 }
 
+// clockWarning is about times that the system cannot confirm.
+func (in *instance) clockWarning(j *job) []assay.Warning {
+	if !in.unconfirmed(j) {
+		return nil
+	}
+	return []assay.Warning{{Code: "unconfirmed-clock",
+		Evidence: "calls took much longer than the worker says, and its threads have ended: its clock is slow, or they waited for a processor",
+		Advice:   "measure again on a quieter machine; in the worker, the threads of clients should live until close"}}
+}
+
 // beginKey is how a DSN says how transactions begin, by the keys of Go's drivers and of other
 // languages' libraries.
 var beginKey = regexp.MustCompile(`(?i)\b(_txlock|(default_)?transaction_mode|isolation_level)=\w+`)

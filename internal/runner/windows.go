@@ -374,6 +374,7 @@ func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) erro
 // complete writes what was measured and read back into a trial.
 func (l *jointLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
+	t.trial.Warnings = append(t.trial.Warnings, t.clockWarning(t.j)...)
 	for _, err := range []error{t.applied, t.tally.failure()} {
 		if err := end(&t.trial, err); err != nil {
 			return err

@@ -49,6 +49,9 @@ type Call struct {
 	// Waited is for how long threads of the worker waited for a processor meanwhile, by the
 	// system's count: so much of the call is no fault of its clock.
 	Waited time.Duration
+	// Ended is true where threads of the worker ended meanwhile, and with them what the system
+	// counted: they may have waited for much longer.
+	Ended bool
 	// Prepares is true where the worker prepares each unit within the call, and
 	// measures none of that: neither time nor CPU time is too little then.
 	Prepares bool

@@ -67,7 +67,7 @@ func (p *Pace) Add(m Measured, call Call) error {
 		return fmt.Errorf("it reports %s of CPU time in calls in which %d processors have %s: its clock is too slow, or it measures only a part", p.used, runtime.NumCPU(), p.could)
 	}
 	if p.calls >= minCalls && 2*p.late > p.calls {
-		return fmt.Errorf("%d of %d calls took over twice the time that the worker reports of them: its clock is too slow, or it measures only a part", p.late, p.calls)
+		return fmt.Errorf("%d of %d calls took over twice the time that the worker reports of them: %w", p.late, p.calls, ErrSlowClock)
 	}
 	if m.Errors+m.Misses == 0 {
 		p.note(gap{float64(m.Nanos), float64(call.Took.Nanoseconds() - m.Nanos), float64(m.usualTail(call) + call.Waited.Nanoseconds())})
@@ -110,7 +110,7 @@ func (p *Pace) check() error {
 	case compared < minLong && (long < minVeryLong || long < compared):
 		return nil
 	case lowest > slowShare:
-		return fmt.Errorf("%d calls took longer than the time that it reports of them by %.2g of that time and more, and short calls did not: its clock is too slow, or it measures only a part", compared, lowest)
+		return fmt.Errorf("%d calls took longer than the time that it reports of them by %.2g of that time and more, and short calls did not: %w", compared, lowest, ErrSlowClock)
 	case highest < fastShare:
 		return fmt.Errorf("%d calls took longer than the time that it reports of them by less than short calls did, by %.2g of that time and more: its clock is too fast", compared, -highest)
 	}

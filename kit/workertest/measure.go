@@ -52,6 +52,7 @@ var measureChecks = []check{
 		b.refused(wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: 1, Operations: 1}, wire.Invalid)
 	}},
 	{name: "the waiting that is told is what the system counted of its threads", run: delaysCounted},
+	{name: "threads of clients live until close", run: threadsLive},
 	{name: "a trace that is missing is refused", run: func(b *bench) {
 		op := wire.Operation{Name: "one", Trace: filepath.Join(b.dir, "missing.col"),
 			Steps: []wire.Step{{SQL: "SELECT ?", KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob?"}}}}
@@ -100,13 +101,32 @@ func countersApart(b *bench) {
 	}
 }
 
-// delaysCounted checks that the thread which is measured lives on: with a thread that has
-// ended goes what the system counted of it. Others want the processors meanwhile, so that
-// there is something to count.
+// threadsLive checks that the threads which are measured live on: with a thread that has ended
+// goes what the system counted of it.
+func threadsLive(b *bench) {
+	b.prepareOne(1)
+	b.block("one", 10)
+	before, known := process.LivingThreads(b.worker.PID())
+	stats := b.stats()
+	for range 10 {
+		b.measure(wire.Measure{Operation: "one", Nanos: 5_000_000})
+	}
+	used := time.Duration(b.stats().Since(stats.Counters).CPU)
+	after, still := process.LivingThreads(b.worker.PID())
+	if !known || !still {
+		must(fmt.Errorf("%w: this system does not count the time of threads", errNotApplicable))
+	}
+	if ran := after.Ran - before.Ran; ran < used/2 {
+		fail("of %s of CPU time, the threads that live used %s: the others have ended, and nobody can tell for how long they waited for a processor", used, max(0, ran))
+	}
+}
+
+// delaysCounted checks the delays that a worker tells. Others want the processors meanwhile,
+// so that there is something to count.
 func delaysCounted(b *bench) {
 	b.prepareOne(1)
 	b.block("one", 10)
-	before, known := process.Waited(b.worker.PID())
+	before, known := process.LivingThreads(b.worker.PID())
 	var done atomic.Bool
 	defer done.Store(true)
 	for range 2 * runtime.NumCPU() {
@@ -121,9 +141,9 @@ func delaysCounted(b *bench) {
 	if !told {
 		must(fmt.Errorf("%w: the worker does not tell for how long it waited for a processor", errNotApplicable))
 	}
-	after, still := process.Waited(b.worker.PID())
-	if known && still && !wire.Delayed(claimed, after-before) {
-		fail("it claims to have waited %s for a processor, and the system counted %s of its living threads: the threads of clients live until close", claimed, after-before)
+	after, still := process.LivingThreads(b.worker.PID())
+	if counted := after.Waited - before.Waited; known && still && !wire.Delayed(claimed, counted) {
+		fail("it claims to have waited %s for a processor, and the system counted %s of its living threads", claimed, counted)
 	}
 }
 
