@@ -19,6 +19,7 @@ import (
 
 	"assay/internal/sys/guard"
 	"assay/internal/sys/near"
+	"assay/kit/wire"
 )
 
 // Event tells how the build of a worker goes on.
@@ -50,6 +51,8 @@ type Builder struct {
 	// Checkouts are drivers' sources in folders. A spec names one by its version.
 	Checkouts []Checkout
 	Bundle    *Bundle // whose workers are built already; nil: there is none
+	// Hello asks a program what it is, before it is cached as a worker; nil: it is not asked.
+	Hello func(ctx context.Context, program string) (wire.Hello, error)
 }
 
 // Worker is a program that can be started.
@@ -115,7 +118,9 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 		return err
 	case d.Prebuilt:
 		return asItIs(d, spec)
-	case d.Script && versionPattern.MatchString(spec.Version):
+	case d.installs(spec.Version):
+		return d.checkVersion(spec.Version)
+	case d.Script && isVersion(spec.Version):
 		return b.Source.notWithCgo(ctx, spec.Version)
 	case d.Script:
 		return nil
@@ -133,12 +138,12 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 	return j.check(ctx)
 }
 
-// asItIs refuses a version and options of what is not built here.
+// asItIs refuses options of what is not compiled here, and what is no version of it.
 func asItIs(d Driver, spec Spec) error {
-	if spec.Version != "" || len(spec.Options) > 0 {
-		return &SpecError{fmt.Errorf("it is prebuilt, so it has no versions and no compile options: ask for %s", d.Name)}
+	if len(spec.Options) > 0 {
+		return &SpecError{fmt.Errorf("assay does not compile its SQLite, so it has no compile options: ask for %s", d.Name)}
 	}
-	return nil
+	return d.checkVersion(spec.Version)
 }
 
 func (b *Builder) log(e Event) {
@@ -237,7 +242,7 @@ func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.
 		return Worker{}, err
 	}
 	if d.Installs {
-		return b.installed(ctx, d, start)
+		return b.installed(ctx, d, spec, start)
 	}
 	files, err := b.Source.worker(d)
 	if err != nil {
@@ -249,7 +254,7 @@ func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.
 
 // job is one build: everything that goes into it, and where its result is.
 type job struct {
-	source   Source
+	builder  *Builder
 	driver   Driver
 	version  string   // asked, other than the pinned one; or empty
 	checkout Checkout // that the version names; without a Dir where it is published
@@ -264,7 +269,7 @@ type job struct {
 }
 
 func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
-	j := &job{source: b.Source, driver: d, options: spec.Options, defines: spec.defines()}
+	j := &job{builder: b, driver: d, options: spec.Options, defines: spec.defines()}
 	if spec.Version != d.Version {
 		j.version = spec.Version
 	}
@@ -299,7 +304,7 @@ func (b *Builder) cached(name, digest string) (string, error) {
 // findEngine takes a driver's name for a version: zombiezen@modernc is zombiezen on the
 // module that the worker modernc pins, as its users get it with go get.
 func (j *job) findEngine() error {
-	engine, err := j.source.driver(j.version)
+	engine, err := j.builder.Source.driver(j.version)
 	if j.version == "" || err != nil || engine.Module == "" || engine.Module == j.driver.Module {
 		return nil // it is not a driver's name, or of no use here
 	}
@@ -316,11 +321,11 @@ func (j *job) findEngine() error {
 
 // sources returns kit and the worker, with a go.mod for the version asked.
 func (j *job) sources() (tree, error) {
-	kit, err := j.source.kit()
+	kit, err := j.builder.Source.kit()
 	if err != nil {
 		return nil, err
 	}
-	own, err := j.source.worker(j.driver)
+	own, err := j.builder.Source.worker(j.driver)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ func TestParseSpec(t *testing.T) {
 		"mattn@v1.14.37":              {Name: "mattn", Version: "v1.14.37"},
 		"ruby-3_2@v2.0.0-rc.1":        {Name: "ruby-3_2", Version: "v2.0.0-rc.1"},
 		"x@v3.0.0+incompatible":       {Name: "x", Version: "v3.0.0+incompatible"},
+		"apsw@3.46.0":                 {Name: "apsw", Version: "3.46.0"},
+		"django@5.2rc1":               {Name: "django", Version: "5.2rc1"},
+		"x@11.5.0-beta.1":             {Name: "x", Version: "11.5.0-beta.1"},
 		"x@v0.0.0-20200102030405-abc": {Name: "x", Version: "v0.0.0-20200102030405-abc"},
 		"sqlite-c@mattn":              {Name: "sqlite-c", Version: "mattn"},
 		"x:recommended":               {Name: "x", Options: []string{"recommended"}},
@@ -40,7 +43,7 @@ func TestParseSpec(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "@", "@v1.0.0", "x@", "-x", "--flag", "_x", ".", "..", "../x", "a/b", `a\b`, "a b", "a.b", "ä",
-		"x@latest", "x@v1", "x@v1.2", "x@1.2.3", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65),
+		"x@latest", "x@v1", "x@v1.2", "x@1", "x@1.2.", "x@1.2.3/..", "x@1.2.3 -a", "x@1.2.3\n", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65),
 		"x:", "x:dqs=0", "x:DQS=", "x:DQS=0 -o", "x:DQS=0:DQS=1", "x:recommended:DQS=1", "x:recommended:recommended", "x:recommended=1", "x:-O3", "x:A='b'", "x:DQS=0@v1.0.0", ":DQS=0"} {
 		if got, err := ParseSpec(text); err == nil {
 			t.Errorf("%q: got %+v, want an error", text, got)
@@ -369,7 +372,7 @@ func TestPrebuilt(t *testing.T) {
 		t.Error("the digest does not cover all files of the folder")
 	}
 	_, err := b.Build(t.Context(), Spec{Name: "script", Version: "v1.0.0"})
-	checkError(t, err, "worker script@v1.0.0: it is prebuilt, so it has no versions and no compile options: ask for script")
+	checkError(t, err, "worker script@v1.0.0: it is of no registry, so it has no versions: ask for script")
 }
 
 func TestUnknownWorker(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 // cJob is the build of a worker in C: its own files and SQLite's.
 type cJob struct {
+	builder  *Builder
 	driver   Driver
 	spec     Spec
 	files    tree
@@ -67,19 +68,20 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 	if err != nil {
 		return nil, err
 	}
-	j := &cJob{driver: d, spec: spec}
+	j := &cJob{builder: b, driver: d}
 	if err := j.findCompiler(ctx, tools); err != nil {
 		return nil, err
 	}
-	if spec.Version == "" {
+	if j.files, err = b.Source.workerAt(d, &spec); err != nil {
+		return nil, err
+	}
+	j.spec = spec
+	if spec.Version == "" || d.installs(spec.Version) {
 		j.sqlite, err = d.sqlite(ctx, env...)
 	} else {
 		j.sqlite, err = b.Source.ofDriver(ctx, spec.Version, tools, env...)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if j.files, err = b.Source.worker(d); err != nil {
 		return nil, err
 	}
 	of := fmt.Sprintf("worker %s %s ", spec, j.compiled())
@@ -132,8 +134,24 @@ func (j *cJob) build(ctx context.Context) error {
 		if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
 			return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
 		}
-		return install(filepath.Join(temp, "program"), j.program)
+		program := filepath.Join(temp, "program")
+		if err := j.greeted(ctx, program); err != nil {
+			return err
+		}
+		return install(program, j.program)
 	})
+}
+
+// greeted asks a worker, and not a program beside one, for its hello.
+func (j *cJob) greeted(ctx context.Context, program string) error {
+	if j.folder != filepath.Join("workers", j.driver.Name) {
+		return nil
+	}
+	version := ""
+	if j.driver.installs(j.spec.Version) {
+		version = j.spec.Version
+	}
+	return j.builder.greeted(ctx, j.driver, program, version)
 }
 
 func (j *cJob) compileSQLite() []string {

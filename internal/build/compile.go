@@ -86,7 +86,7 @@ func (t toolchain) lines() []string {
 // to its place only when it is complete and made of the right modules.
 func (j *job) build(ctx context.Context) error {
 	return j.do(ctx, (*compilation).get, (*compilation).checkCgo, (*compilation).download, (*compilation).compile, (*compilation).unchanged,
-		(*compilation).checkModules, (*compilation).install)
+		(*compilation).checkModules, (*compilation).greeted, (*compilation).install)
 }
 
 // check does what takes no compiler: it finds out whether the version exists.
@@ -108,6 +108,18 @@ func (j *job) do(ctx context.Context, steps ...func(*compilation, context.Contex
 		}
 		return nil
 	})
+}
+
+// greeted asks the worker for its hello. One that differs in its layout only has said it.
+func (c *compilation) greeted(ctx context.Context) error {
+	if c.layout > 0 {
+		return nil
+	}
+	version := c.version
+	if c.checkout.Dir != "" || c.engine.Name != "" {
+		version = "" // nobody published it
+	}
+	return c.builder.greeted(ctx, c.driver, c.output, version)
 }
 
 func (c *compilation) install(context.Context) error { return install(c.output, c.program) }
@@ -199,7 +211,7 @@ func (c *compilation) checkCgo(ctx context.Context) error {
 		return fmt.Errorf("package %s is written with cgo, and cgo is off; %s", strings.Join(with, ", "), cgoHint)
 	case len(with) == 0 && len(c.options) > 0:
 		return &SpecError{fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, or for a %s",
-			c.driver.Name, c.driver.Name, c.source.cgoDrivers(ctx))}
+			c.driver.Name, c.driver.Name, c.builder.Source.cgoDrivers(ctx))}
 	}
 	return nil
 }
@@ -273,6 +285,12 @@ func (c *compilation) compile(ctx context.Context) error {
 // ErrNotCompiled means that the compiler or the linker refused a worker's
 // sources: the build is broken, not merely impossible on this machine.
 var ErrNotCompiled = errors.New("it does not compile")
+
+// ErrNoHello means that a build was made, and says no hello.
+var ErrNoHello = errors.New("it was built, and does not work")
+
+// Broken reports whether a build failed by what it is made of, not by the machine.
+func Broken(err error) bool { return errors.Is(err, ErrNotCompiled) || errors.Is(err, ErrNoHello) }
 
 // notCompiled marks an error of a compiler, unless there is none to be found, or
 // what failed is outside of the sources.

@@ -31,8 +31,12 @@ type Driver struct {
 	Installs bool // has an executable file named build, which installs what a script needs
 	Store    bool // is of a key-value store, and runs no SQL
 	Server   bool // is of a PostgreSQL server
+	// Ecosystem is where the driver's library is published as Package, in versions of which
+	// its lock file has Pinned; empty: the driver has no versions.
+	Ecosystem       Ecosystem
+	Package, Pinned string
 	// Unmaintained says why its library counts as one that its authors gave up, as the
-	// worker's package comment has it; empty: it is maintained.
+	// worker's package comment or README has it; empty: it is maintained.
 	Unmaintained string
 }
 
@@ -109,8 +113,11 @@ func (d *Driver) ofPackage(mod goMod) error {
 	d.Version = mod.requires[d.Module]
 	d.Store = slices.Contains(imports, "assay/kit/kvdb")
 	d.Server = slices.Contains(imports, "assay/kit/postgres")
-	d.About = cmp.Or(new(doc.Package).Synopsis(comment), readmeTitle(d.Dir))
+	d.About = cmp.Or(new(doc.Package).Synopsis(comment), title(readme(d.Dir)))
 	d.Unmaintained = paragraph(comment, "Unmaintained:")
+	if d.Module != "" {
+		d.Ecosystem, d.Package, d.Pinned = Go, d.Module, d.Version
+	}
 	return err
 }
 
@@ -131,9 +138,17 @@ func (d Driver) ofModule(mod goMod) (Driver, error) {
 	}
 	for d.Module, d.Version = range mod.requires {
 	}
-	d.Installs = d.Script && isExecutable(filepath.Join(d.Dir, installer))
-	d.About = readmeTitle(d.Dir)
+	d.ofReadme()
 	return d, nil
+}
+
+// ofReadme takes what a folder without Go files says of its driver.
+func (d *Driver) ofReadme() {
+	if d.Installs = !d.C && isExecutable(filepath.Join(d.Dir, installer)); d.Installs {
+		d.library()
+	}
+	text := readme(d.Dir)
+	d.About, d.Unmaintained = title(text), paragraph(text, "Unmaintained:")
 }
 
 func (d Driver) prebuilt() (Driver, error) {
@@ -141,8 +156,7 @@ func (d Driver) prebuilt() (Driver, error) {
 		return Driver{}, fmt.Errorf("workers/%s: %w", d.Name, errNoWorker)
 	}
 	d.Prebuilt = true
-	d.Installs = isExecutable(filepath.Join(d.Dir, installer))
-	d.About = readmeTitle(d.Dir)
+	d.ofReadme()
 	return d, nil
 }
 
@@ -200,17 +214,19 @@ func driverModule(mod goMod, imports []string) (string, error) {
 	return strings.Join(modules, ""), nil
 }
 
-// readmeTitle returns the first line of text of a folder's README.
-func readmeTitle(dir string) string {
+// readme is the text of a folder's README; empty where there is none.
+func readme(dir string) string {
 	names, _ := filepath.Glob(filepath.Join(dir, "README*"))
 	if len(names) == 0 {
 		return ""
 	}
-	data, err := os.ReadFile(names[0])
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(data)) {
+	data, _ := os.ReadFile(names[0]) // nothing is known of one that cannot be read
+	return string(data)
+}
+
+// title is the first line of a README.
+func title(text string) string {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {
 			return line
 		}

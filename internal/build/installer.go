@@ -25,7 +25,10 @@ import (
 //	build files    prints the names of its lock files, one a line
 //	build install  installs into its working directory, which has nothing but
 //	               itself and those files; what it makes lies beside the worker's
-//	               files in the build
+//	               files in the build. Of another version than the locked one, the
+//	               manifest is changed and the file that locks it is not there
+//	build versions PACKAGE
+//	               prints the published versions of a package
 //
 // Where something is missing on the machine it says on standard error what to
 // install, and exits with process.NotInstalled.
@@ -39,33 +42,36 @@ type installation struct {
 	program  string // a folder
 }
 
-func (b *Builder) newInstallation(ctx context.Context, d Driver) (installation, error) {
+func (b *Builder) newInstallation(ctx context.Context, d Driver, spec Spec) (installation, error) {
 	var i installation
 	var err error
-	if i.files, err = b.Source.worker(d); err != nil {
+	if i.files, err = b.Source.workerAt(d, &spec); err != nil {
 		return i, err
 	}
 	if i.packages, err = b.newPackages(ctx, d, i.files); err != nil {
 		return i, err
 	}
 	i.digest = i.files.sum("worker %s %q ", d.Name, i.packages.tools)
-	i.program, err = b.cached(d.Name, i.digest)
+	i.program, err = b.cached(spec.String(), i.digest)
 	return i, err
 }
 
 // installed makes a folder of the cache with the worker's files and what its
 // installer puts beside them.
-func (b *Builder) installed(ctx context.Context, d Driver, start time.Time) (Worker, error) {
-	i, err := b.newInstallation(ctx, d)
+func (b *Builder) installed(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
+	i, err := b.newInstallation(ctx, d, spec)
 	if err != nil {
 		return Worker{}, err
 	}
 	w := Worker{Name: d.Name, Program: filepath.Join(i.program, "worker"), Toolchain: i.packages.tools, Cached: intact(i.program)}
 	if !w.Cached {
-		defer b.building(d.Name, start)()
+		defer b.building(spec.String(), start)()
 		err := i.files.building(i.program, func(temp string) error {
 			own := filepath.Join(temp, "workers", d.Name)
 			if err := i.packages.beside(ctx, own); err != nil {
+				return b.unpublished(ctx, d, spec.Version, err)
+			}
+			if err := b.greeted(ctx, d, filepath.Join(own, "worker"), spec.Version); err != nil {
 				return err
 			}
 			return install(own, i.program)
@@ -100,6 +106,9 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 	}
 	for _, name := range append(strings.Fields(locks), installer) {
 		at := slices.IndexFunc(files, func(f sourceFile) bool { return f.path == "workers/"+d.Name+"/"+name })
+		if at < 0 && d.Package != "" && name == ecosystems[d.Ecosystem].lock {
+			continue // another version than the locked one was asked for
+		}
 		if at < 0 {
 			return p, fmt.Errorf("workers/%s has no file %s, which its %s installs from: write it, or remove %s where the driver needs no packages", d.Name, name, installer, installer)
 		}
@@ -150,13 +159,13 @@ func withOutput(digest, program string) (string, error) {
 }
 
 // installerSays asks the installer in a folder about itself.
-func installerSays(ctx context.Context, dir, what string) (string, error) {
+func installerSays(ctx context.Context, dir string, what ...string) (string, error) {
 	program := filepath.Join(dir, installer)
 	text, err := os.ReadFile(program)
 	if err != nil {
 		return "", err
 	}
-	out, err := once(what+" "+string(text), func() (string, error) { return execute(ctx, "", "", program, what) })
+	out, err := once(strings.Join(what, " ")+" "+string(text), func() (string, error) { return execute(ctx, "", "", append([]string{program}, what...)...) })
 	if err != nil {
 		return "", notInstalled(err)
 	}

@@ -134,7 +134,7 @@ func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 // place is where the program of a spec is, or would be.
 func (b *Builder) place(ctx context.Context, d Driver, spec Spec) (string, error) {
 	if d.Prebuilt {
-		i, err := b.newInstallation(ctx, d)
+		i, err := b.newInstallation(ctx, d, spec)
 		return i.program, err
 	}
 	if d.C || d.Script {

@@ -50,8 +50,11 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 	}
 	if j.driver.Installs {
 		if err := j.packages.beside(ctx, own); err != nil {
-			return err
+			return j.builder.unpublished(ctx, j.driver, j.spec.Version, err)
 		}
+	}
+	if err := j.greeted(ctx, filepath.Join(own, "worker")); err != nil {
+		return err
 	}
 	return install(own, j.program)
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"assay/internal/sys/scratch"
+	"assay/kit/process"
+	"assay/kit/wire"
 )
 
 // besideSum is added to the name of a program of the cache, or of a folder with
@@ -81,4 +85,35 @@ func sumOf(path string) (string, error) {
 		return errors.Join(err, in.Close())
 	})
 	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// AskHello starts a worker and returns what it says of itself.
+func AskHello(ctx context.Context, program string) (wire.Hello, error) {
+	w, err := process.Start(ctx, program, process.Options{})
+	if err != nil {
+		return wire.Hello{}, err
+	}
+	w.Kill()
+	return w.Hello(), nil
+}
+
+// greeted asks a program for its hello before it is cached: what was compiled or installed without
+// an error need not run. Where a version was asked for, it has to say that one.
+func (b *Builder) greeted(ctx context.Context, d Driver, program, version string) error {
+	if b.Hello == nil {
+		return nil
+	}
+	hello, err := b.Hello(ctx, program)
+	ended, died := errors.AsType[*process.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case died && ended.Code == process.NotInstalled:
+		return &NotInstalledError{strings.Join(ended.Tail, "\n")}
+	case err != nil:
+		return fmt.Errorf("%w: it says no hello: %w", ErrNoHello, err)
+	case version != "" && d.Ecosystem.Compare(hello.Target.DriverVersion, version) != 0:
+		return &SpecError{fmt.Errorf("the worker says that it has %s %q, and %s was asked for", d.Package, hello.Target.DriverVersion, version)}
+	}
+	return nil
 }

@@ -13,10 +13,10 @@ import (
 // NAME[@VERSION][:OPTION[=VALUE]]..., such as mattn@v1.14.37:DQS=0.
 type Spec struct {
 	Name string
-	// Version is that of the driver, v1.14.37, instead of the one that the
-	// worker's go.mod pins; or the name of another driver, of whose SQLite the
-	// worker is made: for a worker in C one written with cgo, for one in Go one
-	// whose module the driver requires. Mostly empty.
+	// Version is that of the driver, v1.14.37 or 3.46.0, instead of the one that
+	// the worker's go.mod or lock file pins; or the name of another driver, of whose
+	// SQLite the worker is made: for a worker in C one written with cgo, for one in
+	// Go one whose module the driver requires. Mostly empty.
 	Version string
 	// Options are SQLite's compile options, without SQLITE_ in front: DQS=0,
 	// OMIT_SHARED_CACHE, or sqlite.Recommended. Sorted, each name once.
@@ -38,6 +38,7 @@ func (e *SpecError) Unwrap() error { return e.Err }
 var (
 	namePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 	versionPattern = regexp.MustCompile(`^v[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,20}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+	plainPattern   = regexp.MustCompile(`^[0-9]{1,9}(\.[0-9]{1,20}){1,4}([.+-]?[0-9A-Za-z][0-9A-Za-z.+-]{0,63})?$`) // of an ecosystem without the v
 	optionPattern  = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}(=-?[A-Za-z0-9_.]{1,64})?$`)
 )
 
@@ -50,8 +51,8 @@ func ParseSpec(s string) (Spec, error) {
 	}
 	target, _, optional := strings.Cut(s, ":")
 	versioned := strings.Contains(target, "@")
-	if versioned && !versionPattern.MatchString(n.Version) && !namePattern.MatchString(n.Version) || versioned && floating(n.Version) {
-		return Spec{}, fmt.Errorf("driver %q: want a full version, such as %s@v1.2.3", s, n.Name)
+	if versioned && !isVersion(n.Version) && (!namePattern.MatchString(n.Version) || floating.MatchString(n.Version)) {
+		return Spec{}, fmt.Errorf("driver %q: want a full version, such as %s@v1.2.3 or %s@1.2.3", s, n.Name, n.Name)
 	}
 	var options []string
 	if optional {
@@ -63,9 +64,11 @@ func ParseSpec(s string) (Spec, error) {
 	return Spec{n.Name, n.Version, options}, nil
 }
 
-// floating reports whether a version is none: it would be read as a driver's name.
-func floating(version string) bool {
-	return version == "latest" || regexp.MustCompile(`^v?[0-9]`).MatchString(version) && !versionPattern.MatchString(version)
+// floating matches what is no whole version, and would be read as a driver's name.
+var floating = regexp.MustCompile(`^(latest$|v?[0-9])`)
+
+func isVersion(text string) bool {
+	return versionPattern.MatchString(text) || plainPattern.MatchString(text)
 }
 
 func checkOptions(options []string) error {

@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -110,7 +109,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgr
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, build.ErrNotCompiled):
+	case build.Broken(err):
 		u.NotBuilt = err.Error()
 		return nil
 	case err != nil:

@@ -101,7 +101,7 @@ const (
 )
 
 func (l *Lab) builder() *build.Builder {
-	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts, Bundle: l.Bundle}
+	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts, Bundle: l.Bundle, Hello: build.AskHello}
 }
 
 // Datasets is the cache of prepared data.

@@ -214,7 +214,7 @@ func (all *built) leaveOut(cases []assay.Case, known []build.Driver) (workers, e
 			continue
 		}
 		outcome := assay.Unsupported
-		if errors.Is(reason, build.ErrNotCompiled) {
+		if build.Broken(reason) {
 			outcome = assay.Failed
 		}
 		w.unbuilt = append(w.unbuilt, assay.Trial{Cell: c.Cell, Outcome: outcome,
