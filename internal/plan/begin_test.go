@@ -56,8 +56,8 @@ func TestBegin(t *testing.T) {
 
 func TestBeginMistakes(t *testing.T) {
 	for change, want := range map[string]string{
-		"begin: [deferred, defered]":  `unknown way to begin "defered" (did you mean "deferred"?)`,
-		"begin: [deferred, deferred]": `way to begin "deferred" is listed twice`,
+		"begin: [deferred, defered]":  `unknown value of begin "defered" (did you mean "deferred"?)`,
+		"begin: [deferred, deferred]": `"deferred" is listed twice`,
 	} {
 		if _, err := Decode("p.yaml", []byte(strings.Replace(transfers, "begin: [deferred, exclusive]", change, 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", change, err, want)

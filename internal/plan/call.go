@@ -33,22 +33,20 @@ func (c checker) callsAlone(w *workload) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")
 		}
 	}
-	c.m.misplaced(w, "a workload with calls has no %s: the worker makes its own tables", "schema", "file", "records", "data")
+	for _, at := range []place{w.Schema.place, w.File.place, w.Records.place, w.Data.place} {
+		if at.set() {
+			c.m.at(at, "a workload with calls has none of schema, file, records and data: the worker makes its own tables")
+		}
+	}
 }
 
 // call checks the keys of a call as far as no values of params are needed.
 func (c checker) call(o *operation) {
-	c.word(o.Sum.calls, "sum", "calls")
-	c.types(o.Answer.Returns)
 	if !o.Call.set() && !o.Sum.calls.set() {
 		return
 	}
-	if o.Call.set() && !o.Answer.set() {
-		c.m.at(o.place, "a call needs an answer: a query that says what it answers, such as SELECT 'Halloween', {{n * 50}}")
-	}
-	c.m.misplaced(o, "%s is not for a call, which is one worker's own", "statement", "begin", "per", "phases", "cache", "check", "clients", "load")
 	for _, s := range o.Transaction.items {
-		if s.set() && s.text != "none" && s.text != "1" {
+		if s.set() && s.value != "none" && s.value != "1" {
 			c.m.at(s.place, "a call is in a transaction or not: transaction is none or 1")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/kit/wire"
 )
 
 type transaction struct {
@@ -18,15 +19,15 @@ type transaction struct {
 func (v *variant) transactions(m *mistakes, clients int) []transaction {
 	items := v.spec.Transaction.items
 	if size, ok := v.params["tx"]; ok && len(items) == 0 && v.spec.KV.set() {
-		items = []scalar{{place: v.spec.Params.place, text: strings.Replace(size, "all", "whole", 1)}}
+		items = []scalar{{place: v.spec.Params.place, value: strings.Replace(size, "all", "whole", 1)}}
 	}
 	if len(items) == 0 {
 		return []transaction{{size: v.spec.atomic()}}
 	}
 	var all []transaction
 	for _, s := range items {
-		t := transaction{whole: s.text == "whole"}
-		switch n, isNumber := parseWhole(s.text); {
+		t := transaction{whole: s.value == "whole"}
+		switch n, isNumber := parseWhole(s.value); {
 		case t.whole && clients > 1:
 			m.at(s.place, "a whole transaction is of one client, and there are %d: leave it out, or give the operation clients: 1", clients)
 			continue
@@ -40,7 +41,7 @@ func (v *variant) transactions(m *mistakes, clients int) []transaction {
 		}
 		same := func(other transaction) bool { return other.size == t.size }
 		if slices.ContainsFunc(all, same) {
-			m.at(s.place, "transaction %s stands for %s here, which is listed already", s.text, assay.TransactionString(t.size))
+			m.at(s.place, "transaction %s stands for %s here, which is listed already", s.value, assay.TransactionString(t.size))
 			continue
 		}
 		if block := t.minBlock(clients); block > maxCount {
@@ -93,9 +94,9 @@ func counted(op assay.Operation, count int) assay.Operation {
 // cases returns the cells of one operation at one point of the params.
 func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	var all []assay.Case
-	statements := m.words(v.spec.Statement, "statement policy", statementPolicies)
-	if statements == nil {
-		statements = statementPolicies[:1]
+	statements := values(v.spec.Statement)
+	if len(statements) == 0 {
+		statements = []string{string(wire.Once)}
 	}
 	populations := p.populations(m, v.spec)
 	for _, population := range populations {

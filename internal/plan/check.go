@@ -1,13 +1,9 @@
 package plan
 
 import (
-	"reflect"
-	"regexp"
 	"slices"
-	"strings"
 
 	"assay"
-	"assay/kit/wire"
 )
 
 // checker checks the parts of one workload as far as no values of params are
@@ -19,8 +15,6 @@ type checker struct {
 	params     []Axis // the workload's
 }
 
-var axisPattern = regexp.MustCompile(`^[A-Za-z]\w*$`)
-
 // axes checks params and returns them. An axis without a valid value keeps an
 // empty one, so that templates still know its name.
 func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
@@ -29,7 +23,7 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 		name := e.key.value
 		_, coordinate := assay.Cell{}.Coordinate(name)
 		switch {
-		case !axisPattern.MatchString(name):
+		case !paramPattern.MatchString(name):
 			c.m.at(e.key.place, "a param's name is made of letters, digits and underscore, not %q", name)
 		case coordinate:
 			c.m.at(e.key.place, "%q is a coordinate of every cell, and no name for a param", name)
@@ -48,11 +42,9 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 func (c checker) axisValues(e entry[list[scalar]]) []string {
 	var values []string
 	for _, s := range e.value.items {
-		value := plain(s.text)
+		value := plain(s.value)
 		switch {
 		case !s.set():
-		case s.null || strings.ContainsAny(value, ";=,|\n"):
-			c.m.at(s.place, "a param's value is a number or a text without ; = , and |, not %q", s.text)
 		case slices.Contains(values, value):
 			c.m.at(s.place, "%s %s is listed twice", e.key.value, value)
 		default:
@@ -67,20 +59,10 @@ func (c checker) axisValues(e entry[list[scalar]]) []string {
 
 // source checks where a workload's data comes from.
 func (c checker) source(w *workload) {
-	switch {
-	case w.File.set() && w.Schema.set():
-		c.m.at(w.Schema.place, "a workload has either a schema or a file")
-	case w.File.set() && w.Data.set():
-		c.m.at(w.Data.place, "a file has its own data")
-	case !w.File.set() && !w.Schema.set() && !w.Records.set() && !w.misspelt && c.needsTables():
+	if !w.File.set() && !w.Schema.set() && !w.Records.set() && !c.m.misspelt[w.place] && c.needsTables() {
 		c.m.at(w.place, "a workload needs a schema, a file or records")
 	}
 	c.records(w)
-	for _, path := range []text{w.File, w.Recorded} {
-		if path.set() && path.value == "" {
-			c.m.at(path.place, "the file's path is empty")
-		}
-	}
 }
 
 // needsTables reports whether some operation is no key-value one.
@@ -89,21 +71,14 @@ func (c checker) needsTables() bool {
 }
 
 func (c checker) operation(name text, o *operation) {
-	c.form(o)
-	c.m.words(o.Statement, "statement policy", statementPolicies)
 	c.m.words(o.Profiles, "profile", profileNames(c.plan.Profiles))
 	for _, e := range o.Count.byProfile.entries {
 		if known := profileNames(c.plan.Profiles); !slices.Contains(known, e.key.value) {
 			c.m.unknown(e.key.place, "profile", e.key.value, known)
 		}
 	}
-	c.word(o.Per, "per", "row")
-	c.word(o.Busy, "busy", "fail", "retry")
-	c.word(o.Only, "only", "mix")
-	c.word(o.Serve, "serve", "http")
 	o.axes = c.axes(o.Params, c.params)
 	if o.Cache.set() {
-		c.m.words(o.Cache, "state of the cache", cacheStates)
 		o.axes = append(o.axes, c.cacheAxis(o))
 	}
 	if o.Load.Open.set() {
@@ -112,11 +87,7 @@ func (c checker) operation(name text, o *operation) {
 	clients(c.m, o.Clients, nil)
 	c.processes(o)
 	pools(c.m, o.Pool, nil)
-	begins(c.m, o.Begin, nil)
 	c.transactions(o)
-	c.types(o.Returns)
-	c.types(o.Check.Returns)
-	c.stepTypes(o.Steps.items)
 	c.mix(o)
 	c.total(o)
 	c.keyValue(o)
@@ -143,87 +114,30 @@ func (c checker) processes(o *operation) {
 	}
 }
 
-// cacheStates are what the page cache can have of the data at the beginning.
-var cacheStates = []string{"warm", "cold"}
-
 // cacheAxis makes an axis of the states of the cache.
 func (c checker) cacheAxis(o *operation) Axis {
-	axis := Axis{Name: "cache"}
-	for _, t := range o.Cache.items {
-		axis.Values = append(axis.Values, t.value)
-	}
+	axis := Axis{Name: "cache", Values: values(o.Cache)}
 	if _, taken := o.Params.get(axis.Name); taken {
 		c.m.at(o.Cache.place, "cache is a param of the operation already")
 	}
-	if o.Mix.set() {
-		c.m.at(o.Cache.place, "cache belongs to an operation that is no mix")
-	}
 	return axis
-}
-
-// statementPolicies are the values of the statement axis.
-var statementPolicies = []string{string(wire.Once), string(wire.Each), string(wire.Never)}
-
-func (c checker) word(t text, what string, known ...string) {
-	if t.set() && !slices.Contains(known, t.value) {
-		c.m.unknown(t.place, "value of "+what, t.value, known)
-	}
-}
-
-// stepTypes checks the declared types of all steps, also of those within others.
-func (c checker) stepTypes(steps []step) {
-	for _, s := range steps {
-		c.types(s.Returns)
-		c.word(s.Draw, "draw", sortedKeys(sqlDraws)...)
-		c.stepTypes(s.Steps.items)
-	}
-}
-
-func (c checker) types(l list[text]) {
-	for _, t := range l.items {
-		known := []string{"int", "real", "text", "blob", "bool"}
-		if t.set() && !slices.Contains(known, strings.TrimSuffix(t.value, "?")) {
-			c.m.unknown(t.place, "type", t.value, known)
-		}
-	}
-}
-
-// form checks that an operation has no keys of another form.
-func (c checker) form(o *operation) {
-	if len(o.forms) == 0 {
-		return
-	}
-	form := o.forms[0]
-	for _, group := range reflect.VisibleFields(reflect.TypeFor[operation]()) {
-		if owner := group.Tag.Get("form"); owner != "" && owner != form {
-			_, keys := keysOf(reflect.New(group.Type).Interface())
-			keys = slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(forms, key) })
-			c.m.misplaced(o, "%s belongs to "+owner+", not to "+form, keys...)
-		}
-	}
-	if form == "mix" && o.Per.set() {
-		c.m.at(o.Per.place, "per: row belongs to an operation that is no mix")
-	}
-	if o.Load.set() && !o.Serve.set() {
-		c.m.at(o.Load.place, "load belongs to serve")
-	}
 }
 
 // transactions checks the transaction axis, and keeps what is right in it.
 func (c checker) transactions(o *operation) {
 	var kept []scalar
 	for _, s := range o.Transaction.items {
-		s.text = plain(s.text)
-		n, isNumber := parseWhole(s.text)
+		s.value = plain(s.value)
+		n, isNumber := parseWhole(s.value)
 		switch {
 		case !s.set():
 		case isNumber && (n < 1 || n > maxCount):
 			c.m.at(s.place, "a transaction has 1 to %d operations, not %d", maxCount, n)
-		case !isNumber && s.text != "none" && s.text != "whole":
-			c.m.unknown(s.place, "transaction", s.text, []string{"none", "a number", "whole"})
-		case slices.ContainsFunc(kept, func(k scalar) bool { return k.text == s.text }):
-			c.m.at(s.place, "transaction %s is listed twice", s.text)
-		case o.Mix.set() && s.text != "none" && n != 1:
+		case !isNumber && s.value != "none" && s.value != "whole":
+			c.m.unknown(s.place, "transaction", s.value, []string{"none", "a number", "whole"})
+		case slices.ContainsFunc(kept, func(k scalar) bool { return k.value == s.value }):
+			c.m.at(s.place, "transaction %s is listed twice", s.value)
+		case o.Mix.set() && s.value != "none" && n != 1:
 			c.m.at(s.place, "a mix commits each operation alone: transaction is none or 1")
 		default:
 			kept = append(kept, s)
@@ -233,9 +147,6 @@ func (c checker) transactions(o *operation) {
 }
 
 func (c checker) mix(o *operation) {
-	if o.Mix.set() && len(o.Mix.entries) == 0 {
-		c.m.at(o.Mix.place, "the mix has no operation")
-	}
 	for _, e := range o.Mix.entries {
 		part, ok := c.operations.get(e.key.value)
 		switch {

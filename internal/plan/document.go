@@ -24,11 +24,8 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Name, p.About = d.Name.value, d.About.value
 	m.name(d.Name, "plan")
 	p.Seed = uint64(m.whole(d.Seed, "seed", 0, 1<<62, 1))
-	p.Budget = d.Budget.value
-	p.Timeout = time.Minute
-	if d.Timeout.set() {
-		p.Timeout = d.Timeout.value
-	}
+	p.Budget = d.Budget.duration(0)
+	p.Timeout = d.Timeout.duration(time.Minute)
 	p.Factors = d.Factors.value
 	p.Precision = m.share(d.Precision, "precision")
 	p.Margin = m.share(d.Margin, "margin")
@@ -43,18 +40,10 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.checkUse(m, d)
 }
 
-// share returns a fraction with its default of 2 %.
-func (m *mistakes) share(f fraction, what string) float64 {
-	if !f.set() {
-		return 0.02
-	}
-	if f.value <= 0 || f.value > maxShare {
-		m.at(f.place, "%s must be above 0%% and at most 50%%, not %g%%", what, f.value*100)
-	}
-	return f.value
-}
-
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+var (
+	namePattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	paramPattern = regexp.MustCompile(`^[A-Za-z]\w*$`)
+)
 
 // name checks a name that stands in tables, in keys and on the command line.
 func (m *mistakes) name(t text, what string) {
@@ -80,15 +69,12 @@ func (m *mistakes) words(l list[text], what string, known []string) []string {
 	return words
 }
 
-var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?(:([A-Z][A-Z0-9_]*(=[A-Za-z0-9_.-]+)?|recommended))*$`)
-
 func (p *Plan) fillDrivers(m *mistakes, d *document) {
 	for _, t := range d.Drivers.items {
 		name := assay.ParseDriverName(t.value).String()
 		switch {
 		case !t.set():
-		case !driverPattern.MatchString(t.value):
-			m.at(t.place, "a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", t.value)
+		case !driverPattern().MatchString(t.value): // which was reported
 		case slices.Contains(p.Drivers, name):
 			m.at(t.place, "driver %q is listed twice", t.value)
 		default:
@@ -166,7 +152,7 @@ func begins(m *mistakes, l list[text], fallback []assay.Begin) []assay.Begin {
 		return fallback
 	}
 	var all []assay.Begin
-	for _, word := range m.words(l, "way to begin", namesOf(assay.Begins, func(b assay.Begin) string { return string(b) })) {
+	for _, word := range values(l) {
 		all = append(all, assay.Begin(word))
 	}
 	return all
@@ -194,9 +180,6 @@ func (p *Plan) fillProfiles(m *mistakes, d *document) {
 		p.Profiles = []assay.Profile{{Name: "default"}}
 		return
 	}
-	if len(d.Profiles.entries) == 0 {
-		m.at(d.Profiles.place, "the map has no profile")
-	}
 	for i := range d.Profiles.entries {
 		e := &d.Profiles.entries[i]
 		m.name(e.key, "profile")
@@ -210,26 +193,14 @@ func (p *Plan) fillProfiles(m *mistakes, d *document) {
 
 func (p *Plan) fillWorkloads(m *mistakes, d *document) {
 	if d.Workloads.set() {
-		if d.Workload.set() {
-			m.at(d.Workloads.place, "a plan has either workload or workloads")
-		}
-		if d.Operations.set() {
-			m.at(d.Operations.place, "with workloads, each workload has its own operations")
-		}
 		for i := range d.Workloads.entries {
 			e := &d.Workloads.entries[i]
-			if e.value.Name.set() {
-				m.at(e.value.Name.place, "the workload has its name from the map: %s", e.key.value)
-			}
 			p.addWorkload(m, e.key, &e.value, &e.value.Operations)
 		}
 		return
 	}
 	if !d.Workload.set() {
 		return
-	}
-	if d.Workload.Operations.set() {
-		m.at(d.Workload.Operations.place, "the operations of the one workload stand beside it, not in it")
 	}
 	name := d.Workload.Name
 	if !name.set() {

@@ -64,6 +64,12 @@ type mistakes struct {
 	file string
 	list Errors
 	seen map[Error]bool
+	// misspelt are the maps with a key that is unknown, perhaps one that is missed.
+	misspelt map[place]bool
+}
+
+func newMistakes(file string) *mistakes {
+	return &mistakes{file: file, seen: map[Error]bool{}, misspelt: map[place]bool{}}
 }
 
 // at reports a mistake once, however often the same text is resolved.
@@ -78,9 +84,6 @@ func (m *mistakes) unknown(p place, what, word string, known []string) {
 }
 
 func (m *mistakes) add(e Error) {
-	if m.seen == nil {
-		m.seen = map[Error]bool{}
-	}
 	if !m.seen[e] {
 		m.seen[e] = true
 		m.list = append(m.list, &e)

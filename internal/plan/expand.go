@@ -27,7 +27,7 @@ func (p *Plan) Expand(drivers []string) ([]assay.Case, error) {
 	if err := p.expandable(drivers); err != nil {
 		return nil, err
 	}
-	m := &mistakes{file: p.file}
+	m := newMistakes(p.file)
 	var cases []assay.Case
 	for _, v := range p.resolve(m) {
 		if !v.spec.Only.set() {
@@ -48,7 +48,7 @@ func (p *Plan) expandable(drivers []string) error {
 	}
 	known := map[assay.DriverName]bool{}
 	for _, d := range drivers {
-		if !driverPattern.MatchString(d) {
+		if !driverPattern().MatchString(d) {
 			return fmt.Errorf("a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", d)
 		}
 		name := assay.ParseDriverName(d)

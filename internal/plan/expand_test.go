@@ -240,14 +240,14 @@ func TestServe(t *testing.T) {
 
 func TestServeMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}": "a load is closed or open: make two operations of it",
+		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}": "open does not go with closed",
 		"{sql: SELECT 1, serve: http, load: {closed: [1, 1]}}":     "load 1 is listed twice",
 
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: evn}}":                       `unknown way of arrival "evn" (did you mean "even"?)`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrival: even}}":                       `unknown kind of load "arrival" (did you mean "arrivals"?)`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: burst}}":                     `unknown way of arrival "burst": there is poisson, even`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: [even, even]}}":              `way of arrival "even" is listed twice`,
-		"{sql: SELECT 1, serve: http, load: {closed: 1, arrivals: even}}":                    "arrivals say how the requests of an open load arrive: give the load open",
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: evn}}":                       `unknown value of arrivals "evn" (did you mean "even"?)`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrival: even}}":                       `unknown key of a load "arrival" (did you mean "arrivals"?)`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: burst}}":                     `unknown value of arrivals "burst": there is poisson, even`,
+		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: [even, even]}}":              `"even" is listed twice`,
+		"{sql: SELECT 1, serve: http, load: {closed: 1, arrivals: even}}":                    "arrivals needs open beside it",
 		"{sql: SELECT 1, serve: http, load: {open: 1}, params: {arrivals: [even, poisson]}}": "with load: open, arrivals is a param of the operation already",
 		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}":                        "load: closed says how many clients there are already",
 		"{sql: SELECT 1, serve: http, phases: true}":                                         "phases does not go with serve",

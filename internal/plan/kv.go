@@ -25,11 +25,6 @@ const maxFields = 100
 // skewed over 10^10 and folded to the records, which is less.
 const tableZipf = "zipfian-table"
 
-var (
-	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Update, rmw, readUpdate}
-	kvDraws      = []string{"next", "in-order", "uniform", "zipfian", tableZipf, "latest"}
-)
-
 // KV reports whether the plan has operations of key-value stores.
 func (p *Plan) KV() bool {
 	return slices.ContainsFunc(p.Workloads, func(w Workload) bool {
@@ -40,18 +35,8 @@ func (p *Plan) KV() bool {
 // keyValue checks the keys of a key-value operation as far as no values of
 // params are needed.
 func (c checker) keyValue(o *operation) {
-	c.word(o.KV, "kv operation", kvOperations...)
-	switch {
-	case o.KV.set():
-		c.word(o.Draw, "draw", kvDraws...)
-	case o.SQL.set():
-		c.word(o.Draw, "draw", sortedKeys(sqlDraws)...)
-	case o.Draw.set():
-		c.m.at(o.Draw.place, "draw belongs to args that are a query, and to keys")
-	}
-	c.word(o.Order, "order", "drawn", "sorted")
 	writes := o.KV.value == wire.Put || o.KV.value == rmw
-	if o.Value.set() && slices.Contains(kvOperations, o.KV.value) && !writes {
+	if o.Value.set() && o.KV.set() && !writes {
 		c.m.at(o.Value.place, "value belongs to put and rmw, not to %s", o.KV.value)
 	}
 	if o.Limit.set() && o.KV.value != wire.Scan {
@@ -79,7 +64,6 @@ func (c checker) records(w *workload) {
 	if !w.Records.set() {
 		return
 	}
-	c.m.misplaced(w, "a workload with records has no %s", "schema", "file", "data")
 	for _, e := range c.operations.entries {
 		if e.value.statements() {
 			c.m.at(e.key.place, "%s is SQL, and the workload has records: it takes kv operations and mixes of them", e.key.value)
@@ -289,12 +273,8 @@ func (r *resolver) limit(o *operation) assay.Values {
 	if !o.Limit.set() {
 		return v
 	}
-	from, to := o.Limit.low, o.Limit.high
-	if o.Limit.alone.set() {
-		from, to = o.Limit.alone, o.Limit.alone
-	}
-	v.From, _ = r.env.integer(r.m, from, "limit", 1, maxRows)
-	v.To, _ = r.env.integer(r.m, to, "limit", 1, maxRows)
+	v.From, _ = r.env.integer(r.m, o.Limit.items[0], "limit", 1, maxRows)
+	v.To, _ = r.env.integer(r.m, o.Limit.items[len(o.Limit.items)-1], "limit", 1, maxRows)
 	if v.From > v.To {
 		r.m.at(o.Limit.place, "the bounds %d and %d of limit are in the wrong order", v.From, v.To)
 	}

@@ -53,7 +53,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 	if s.Args.set() {
 		var good bool
 		if values, good = r.valueSQL(s.Args, "args", true); !good {
-			kind, _ := (&mistakes{}).statement(place{}, s.SQL.value)
+			kind, _ := newMistakes("").statement(place{}, s.SQL.value)
 			return resolved, kind.changes
 		}
 	} else if s.Draw.set() {
@@ -193,7 +193,7 @@ func (r *resolver) retries(v variant) {
 
 // commitsAlone reports whether each statement commits alone in some cells.
 func (o *operation) commitsAlone() bool {
-	return len(o.Transaction.items) == 0 || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "none" })
+	return len(o.Transaction.items) == 0 || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.value == "none" })
 }
 
 // changesEarly reports whether data may be changed before the last statement.
@@ -202,7 +202,7 @@ func changesEarly(steps []assay.Step) bool {
 		return true
 	}
 	return slices.ContainsFunc(steps[:max(0, len(steps)-1)], func(s assay.Step) bool {
-		kind, _ := (&mistakes{}).statement(place{}, s.SQL)
+		kind, _ := newMistakes("").statement(place{}, s.SQL)
 		return kind.changes
 	})
 }
@@ -213,7 +213,7 @@ func (o *operation) atomic() int {
 	if o.KV.value == rmw {
 		return 1
 	}
-	if own := o.Transaction.items; len(own) == 1 && own[0].text == "1" {
+	if own := o.Transaction.items; len(own) == 1 && own[0].value == "1" {
 		return 1
 	}
 	return 0
@@ -237,21 +237,14 @@ func (r *resolver) writers(o *operation, changes bool) int {
 func (c checker) serve(o *operation) {
 	counts(c.m, o.Load.Closed, "load", maxClients)
 	counts(c.m, o.Load.Open, "load", maxCount)
-	if o.Load.Closed.set() && o.Load.Open.set() {
-		c.m.at(o.Load.place, "a load is closed or open: make two operations of it")
-	}
 	if o.Load.Closed.set() && o.Clients.set() {
 		c.m.at(o.Clients.place, "load: closed says how many clients there are already")
-	}
-	if o.Load.Arrivals.set() && !o.Load.Open.set() {
-		c.m.at(o.Load.place, "arrivals say how the requests of an open load arrive: give the load open")
 	}
 	if !o.Serve.set() {
 		return
 	}
-	c.m.misplaced(o, "%s does not go with serve", "kv", "phases", "cache", "per", "only")
 	for _, s := range o.Transaction.items {
-		if s.text != "none" && s.text != "1" {
+		if s.value != "none" && s.value != "1" {
 			c.m.at(s.place, "a request is one operation: with serve, transaction is none or 1")
 		}
 	}
@@ -267,8 +260,8 @@ func (c checker) arrivalsAxis(o *operation) Axis {
 	if _, taken := o.Params.get(assay.ArrivalsParam); taken {
 		c.m.at(o.Load.place, "with load: open, %s is a param of the operation already", assay.ArrivalsParam)
 	}
-	ways := c.m.words(o.Load.Arrivals, "way of arrival", assay.Arrivals)
-	if ways == nil {
+	ways := values(o.Load.Arrivals)
+	if len(ways) == 0 {
 		ways = assay.Arrivals[:1]
 	}
 	return Axis{Name: assay.ArrivalsParam, Values: ways}

@@ -7,9 +7,9 @@
 // into cases: every combination of target, profile, workload, operation and
 // the other axes, with templates and references resolved.
 //
-// The way through the package: yaml.go and scalar.go read YAML into the
-// structs of format.go, generator.go and profile.go; document.go and check.go
-// check what can be said without values of params; template.go, values.go,
+// The way through the package: yaml.go reads YAML, schema.go holds it against schema.yaml,
+// and format.go has the structs that it is decoded into; document.go and check.go
+// check what can be said without values of params; template.go, query.go,
 // dataset.go and operation.go resolve one point of the params; expand.go and
 // cases.go go through all points.
 package plan
@@ -138,12 +138,10 @@ func (p *Plan) Using(uses map[string]assay.Use) *Plan {
 // Decode reads a plan; file is its name, for messages and for paths relative
 // to it. The error is Errors, with all mistakes of the plan.
 func Decode(file string, data []byte) (*Plan, error) {
-	m := &mistakes{file: file}
+	m := newMistakes(file)
 	p := &Plan{Text: string(data), file: file}
-	if root := m.parse(data); root != nil {
-		var d document
-		d.read(m, root)
-		p.fill(m, &d)
+	if d := m.document(data); d != nil {
+		p.fill(m, d)
 		if p.bounded(m) {
 			p.meet(m) // Expand meets no mistake that is not reported here
 		}

@@ -35,7 +35,7 @@ func TestSavepoints(t *testing.T) {
 		"{script: 'SELECT ?; SELEC 2'}": {"a script takes no arguments", `unknown SQL statement "SELEC"`},
 		"{script: '; -- none'}":         {"the script is empty"},
 		"{script: \"SELECT 'a\"}":       {"a quote or comment without an end"},
-		"{script: SELECT 1, rows: 1}":   {"rows belongs to sql, not to script"},
+		"{script: SELECT 1, rows: 1}":   {"rows does not go with script"},
 	} {
 		_, err := Decode("shop.yaml", []byte(shop+"  o: {transaction: [1, 10], steps: ["+steps+"]}\n"))
 		var found Errors

@@ -6,67 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 )
-
-type text struct {
-	place
-	value string
-}
-
-func (t *text) read(m *mistakes, n ast.Node) {
-	switch s := n.(type) {
-	case *ast.StringNode, *ast.LiteralNode:
-		*t = text{placeOf(n), scalarText(s.(ast.ScalarNode))}
-	case *ast.NullNode:
-		m.at(placeOf(n), "want a text, not nothing; a name such as null is one in quotes: \"null\"")
-	default:
-		m.at(placeOf(n), "want a text, not %s", describe(n))
-	}
-}
-
-// scalar is a text, a number, true, false or nothing.
-type scalar struct {
-	place
-	text   string
-	quoted bool // certainly a text
-	null   bool
-}
-
-func (s *scalar) read(m *mistakes, n ast.Node) {
-	value, ok := n.(ast.ScalarNode)
-	if !ok {
-		m.at(placeOf(n), "want a single value, not %s", describe(n))
-		return
-	}
-	*s = scalar{place: placeOf(n), text: scalarText(value)}
-	_, s.null = n.(*ast.NullNode)
-	switch value.GetToken().Type {
-	case token.SingleQuoteType, token.DoubleQuoteType, token.LiteralType, token.FoldedType:
-		s.quoted = true
-	}
-}
-
-// number is a number or a template that gives one.
-type number struct {
-	place
-	text string
-}
-
-func (v *number) read(m *mistakes, n ast.Node) {
-	var s scalar
-	if _, ok := n.(ast.ScalarNode); ok {
-		s.read(m, n)
-	}
-	_, isNumber := parseReal(s.text)
-	if !(number{text: s.text}).templated() && (!isNumber || s.quoted) {
-		m.at(placeOf(n), "want a number, not %s", describe(n))
-		return
-	}
-	*v = number{s.place, s.text}
-}
 
 // whole returns a number that depends on no param and lies within bounds, or
 // the fallback where the plan has none. Mistakes are reported.
@@ -74,7 +14,7 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 	if !v.set() {
 		return fallback
 	}
-	text, ok := env{}.expand(m, v.place, v.text)
+	text, ok := env{}.expand(m, v.place, v.value)
 	if !ok {
 		return fallback
 	}
@@ -94,7 +34,7 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 }
 
 // templated reports whether the number is written with a template.
-func (v number) templated() bool { return strings.Contains(v.text, "{{") }
+func (t text) templated() bool { return strings.Contains(t.value, "{{") }
 
 func (m *mistakes) within(p place, what string, n, low, high int64) bool {
 	if n < low || n > high {
@@ -146,60 +86,26 @@ func plain(s string) string {
 	return s
 }
 
-// duration is a length of time such as 90s or 2m.
-type duration struct {
-	place
-	value time.Duration
+// duration reads a length of time such as 90s or 2m, which the schema holds.
+func (t text) duration(fallback time.Duration) time.Duration {
+	if d, err := time.ParseDuration(t.value); err == nil {
+		return d
+	}
+	return fallback
 }
 
-func (d *duration) read(m *mistakes, n ast.Node) {
-	var s scalar
-	s.read(m, n)
-	if !s.set() {
-		return
+// share reads a share, written 2% or 0.02, with its default of 2 %.
+func (m *mistakes) share(t text, what string) float64 {
+	if !t.set() {
+		return 0.02
 	}
-	value, err := time.ParseDuration(s.text)
-	if err != nil || value <= 0 {
-		m.at(s.place, "want a duration above zero such as 90s or 2m, not %s", describe(n))
-		return
-	}
-	*d = duration{s.place, value}
-}
-
-// fraction is a share, written 2% or 0.02.
-type fraction struct {
-	place
-	value float64
-}
-
-func (f *fraction) read(m *mistakes, n ast.Node) {
-	var s scalar
-	s.read(m, n)
-	if !s.set() {
-		return
-	}
-	digits, percent := strings.CutSuffix(s.text, "%")
-	value, ok := parseReal(digits)
-	if !ok {
-		m.at(s.place, "want a share such as 2%% or 0.02, not %s", describe(n))
-		return
-	}
+	digits, percent := strings.CutSuffix(t.value, "%")
+	share, _ := parseReal(digits)
 	if percent {
-		value /= 100
+		share /= 100
 	}
-	*f = fraction{s.place, value}
-}
-
-type boolean struct {
-	place
-	value bool
-}
-
-func (f *boolean) read(m *mistakes, n ast.Node) {
-	b, ok := n.(*ast.BoolNode)
-	if !ok {
-		m.at(placeOf(n), "want true or false, not %s", describe(n))
-		return
+	if share <= 0 || share > maxShare {
+		m.at(t.place, "%s must be above 0%% and at most 50%%, not %g%%", what, share*100)
 	}
-	*f = boolean{placeOf(n), b.Value}
+	return share
 }

@@ -60,7 +60,7 @@ func (w *Workload) sizes() []string {
 	for _, e := range w.spec.Data.entries {
 		names = append(names, seriesParams(e.value.value)...)
 	}
-	for _, found := range templatePattern.FindAllStringSubmatch(w.spec.Records.N.text, -1) {
+	for _, found := range templatePattern.FindAllStringSubmatch(w.spec.Records.N.value, -1) {
 		if parts := valuePattern.FindStringSubmatch(found[1]); parts != nil {
 			names = append(names, parts[1])
 		}
@@ -119,9 +119,9 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 
 // alone reports whether only one client can do an operation.
 func (o *operation) alone() bool {
-	whole := slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "whole" })
+	whole := slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.value == "whole" })
 	if axis, ok := o.Params.get("tx"); ok && o.KV.set() {
-		whole = whole || slices.ContainsFunc(axis.items, func(s scalar) bool { return s.text == "all" })
+		whole = whole || slices.ContainsFunc(axis.items, func(s scalar) bool { return s.value == "all" })
 	}
 	return whole || o.Call.set() || o.Sum.calls.set()
 }

@@ -131,13 +131,13 @@ func coordinates() []string {
 // UnknownDrivers are the mistakes of a plan's text that name drivers other than the
 // known ones; nil where there is none.
 func UnknownDrivers(file string, data []byte, known []string) Errors {
-	m, d := &mistakes{file: file}, document{}
-	if root := m.parse(data); root != nil {
-		d.read(m, root)
+	d := (newMistakes(file)).document(data)
+	if d == nil {
+		return nil
 	}
-	found := &mistakes{file: file}
+	found := newMistakes(file)
 	for _, t := range d.Drivers.items {
-		if name := assay.ParseDriverName(t.value).Name; t.set() && driverPattern.MatchString(t.value) && !slices.Contains(known, name) {
+		if name := assay.ParseDriverName(t.value).Name; t.set() && driverPattern().MatchString(t.value) && !slices.Contains(known, name) {
 			found.unknown(t.place, "driver", name, known)
 		}
 	}

@@ -32,7 +32,7 @@ func TestStatement(t *testing.T) {
 		"SELECT 'it''s ?', `a``?`":                                              query,
 		"SELECT x::int FROM t":                                                  {},
 	} {
-		m := &mistakes{}
+		m := newMistakes("")
 		got, ok := m.statement(place{1, 1}, sql)
 		if strings.Contains(sql, "::") { // ::int is a named parameter to SQLite
 			if ok {

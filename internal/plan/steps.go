@@ -45,7 +45,7 @@ func (r *resolver) repetitions(steps []step) (n int) {
 		if steps[i].Steps.set() {
 			each = r.repetitions(steps[i].Steps.items)
 		}
-		n = min(n+each*r.times(&mistakes{}, &steps[i]), maxSteps*maxSteps)
+		n = min(n+each*r.times(newMistakes(""), &steps[i]), maxSteps*maxSteps)
 	}
 	return n
 }

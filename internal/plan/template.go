@@ -137,7 +137,7 @@ func placeholders(rows, columns int) string {
 
 // integer resolves a number to an integer within bounds.
 func (e env) integer(m *mistakes, v number, what string, low, high int64) (int64, bool) {
-	text, ok := e.expand(m, v.place, v.text)
+	text, ok := e.expand(m, v.place, v.value)
 	if !ok || text == "" { // empty: the param has no valid value, which was reported
 		return 0, false
 	}

@@ -8,9 +8,6 @@ import (
 
 // total checks a sum over operations as far as no cells are needed.
 func (c checker) total(o *operation) {
-	if o.Sum.terms.set() && len(o.Sum.terms.entries) == 0 {
-		c.m.at(o.Sum.place, "the sum has no operation")
-	}
 	for _, e := range o.Sum.terms.entries {
 		part, ok := c.operations.get(e.key.value)
 		switch {
@@ -23,9 +20,6 @@ func (c checker) total(o *operation) {
 		case part.Per.set():
 			c.m.at(e.key.place, "%s is measured per row: a sum needs the time of the operation", e.key.value)
 		}
-	}
-	if o.Sum.terms.set() {
-		c.m.misplaced(o, "%s is for the operations of a sum, not for the sum", "statement", "transaction", "begin", "count", "per", "busy", "phases", "cache", "check", "serve")
 	}
 }
 

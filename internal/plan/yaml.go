@@ -2,7 +2,6 @@ package plan
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,13 +21,6 @@ const (
 	maxTokens = 30_000
 	maxDepth  = 40
 )
-
-// reader is a part of the format that reads itself from YAML and reports
-// what is wrong with it.
-type reader interface {
-	read(m *mistakes, n ast.Node)
-	where() place
-}
 
 // parse returns the plan's root, or nil where the text is no YAML.
 func (m *mistakes) parse(data []byte) ast.Node {
@@ -60,6 +52,23 @@ func (m *mistakes) parse(data []byte) ast.Node {
 	return file.Docs[0].Body
 }
 
+// document reads the plan; nil where that makes no sense.
+func (m *mistakes) document(data []byte) *document {
+	root := m.parse(data)
+	if root == nil {
+		return nil
+	}
+	m.follow(root)
+	var d document
+	if err := yaml.NodeToValue(root, &d); err != nil {
+		if m.err() == nil {
+			m.syntax(err)
+		}
+		return nil
+	}
+	return &d
+}
+
 func (m *mistakes) syntax(err error) {
 	if syntax, is := errors.AsType[*yaml.SyntaxError](err); is {
 		m.at(tokenPlace(syntax.GetToken()), "not YAML: %s", syntax.GetMessage())
@@ -84,7 +93,7 @@ func (m *mistakes) readable(tokens token.Tokens) bool {
 		switch t.Type {
 		case token.MappingStartType, token.SequenceStartType:
 			depth++
-			ok = m.quoted(t) && ok
+			ok = m.template(t) && ok
 		case token.MappingEndType, token.SequenceEndType:
 			depth--
 		case token.SequenceEntryType, token.MappingKeyType:
@@ -104,8 +113,8 @@ func (m *mistakes) readable(tokens token.Tokens) bool {
 	return ok
 }
 
-// quoted reports a template without quotes, which YAML takes for a map.
-func (m *mistakes) quoted(t *token.Token) bool {
+// template reports a template without quotes, which YAML takes for a map.
+func (m *mistakes) template(t *token.Token) bool {
 	if t.Type != token.MappingStartType || t.Next == nil || t.Next.Type != token.MappingStartType {
 		return true
 	}
@@ -144,7 +153,7 @@ func describe(n ast.Node) string {
 	case *ast.SequenceNode:
 		return "a list"
 	case *ast.NullNode:
-		return "nothing"
+		return "nothing (null as a text needs quotes)"
 	case *ast.StringNode, *ast.LiteralNode:
 		const limit = 40
 		if s := []rune(scalarText(n.(ast.ScalarNode))); len(s) <= limit {
@@ -167,177 +176,92 @@ func scalarText(n ast.ScalarNode) string {
 	return n.GetToken().Value
 }
 
-type pair struct {
-	place
-	key   string
+// spot is where a value of the plan stands.
+type spot struct {
+	key   place
 	value ast.Node
+	clear func() // takes the value away, so that Decode does not meet it
 }
 
-func isMap(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
+// spots are those of all values by their way from the root.
+type spots map[string]spot
+
+func wayTo(parts ...string) string { return strings.Join(parts, "\x00") }
+
+// take returns a value as JSON has it, and notes where it and its parts stand. Keys that
+// are no word or stand twice are reported and taken away.
+func (m *mistakes) take(n ast.Node, way []string, all spots) any {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values := map[string]any{}
+		n.Values = slices.DeleteFunc(n.Values, func(v *ast.MappingValueNode) bool {
+			key, at := m.key(v, way, all)
+			if key == nil {
+				return true
+			}
+			own := append(slices.Clip(way), *key)
+			all[wayTo(own...)] = spot{at, v.Value, func() { v.Value = ast.Null(v.Value.GetToken()) }}
+			values[*key] = m.take(v.Value, own, all)
+			return false
+		})
+		return values
+	case *ast.SequenceNode:
+		values := make([]any, len(n.Values))
+		for i, item := range n.Values {
+			own := append(slices.Clip(way), strconv.Itoa(i))
+			all[wayTo(own...)] = spot{placeOf(item), item, func() { n.Values[i] = ast.Null(item.GetToken()) }}
+			values[i] = m.take(item, own, all)
+		}
+		return values
+	case *ast.NullNode:
+		return nil
+	case *ast.BoolNode:
+		return n.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		f, _ := parseReal(n.GetToken().Value)
+		return f
+	case ast.ScalarNode:
+		text := scalarText(n)
+		if f, isNumber := parseReal(text); isNumber && !quoted(n) {
+			return f
+		}
+		return text
+	}
+	return n.String()
+}
+
+// key returns the word of a map's key; nil where it is none or stood before.
+func (m *mistakes) key(v *ast.MappingValueNode, way []string, all spots) (*string, place) {
+	scalar, at := keyOf(v)
+	if scalar == nil {
+		m.at(at, "a key of a map must be a word")
+		return nil, at
+	}
+	word := scalarText(scalar)
+	if before, twice := all[wayTo(append(slices.Clip(way), word)...)]; twice {
+		m.at(at, "%q appears twice in the map, first in line %d", word, before.key.line)
+		return nil, at
+	}
+	return &word, at
+}
+
+// keyOf returns a key where it is a single value, and where it stands.
+func keyOf(v *ast.MappingValueNode) (ast.ScalarNode, place) {
+	var key ast.Node = v.Key
+	if k, ok := key.(*ast.MappingKeyNode); ok {
+		key = k.Value
+	}
+	scalar, _ := key.(ast.ScalarNode)
+	return scalar, placeOf(key)
+}
+
+// quoted reports whether a value is certainly a text.
+func quoted(n ast.ScalarNode) bool {
+	switch n.GetToken().Type {
+	case token.SingleQuoteType, token.DoubleQuoteType, token.LiteralType, token.FoldedType:
 		return true
 	}
 	return false
-}
-
-// pairs returns the keys and values of a map in the order of the file. It
-// reports keys that stand twice.
-func (m *mistakes) pairs(n ast.Node, what string) []pair {
-	var values []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	}
-	var list []pair
-	first := map[string]place{}
-	for _, v := range values {
-		key, ok := keyText(v.Key)
-		at := placeOf(v.Key)
-		if !ok {
-			m.at(at, "a key of %s must be a word", what)
-			continue
-		}
-		if before, twice := first[key]; twice {
-			m.at(at, "%q appears twice in %s, first in line %d", key, what, before.line)
-			continue
-		}
-		first[key] = at
-		list = append(list, pair{at, key, v.Value})
-	}
-	return list
-}
-
-func keyText(key ast.MapKeyNode) (string, bool) {
-	var n ast.Node = key
-	if k, ok := key.(*ast.MappingKeyNode); ok {
-		n = k.Value
-	}
-	s, ok := n.(ast.ScalarNode)
-	if !ok {
-		return "", false
-	}
-	return scalarText(s), true
-}
-
-// fields reads a map into the struct that into points to: a key goes to the
-// field with that yaml tag. It returns the keys that the map has, and false
-// where n is no map or has a key that is unknown or misspelt. Only where it is true
-// are keys that the format requires reported as missing: one may be there, misspelt.
-func (m *mistakes) fields(n ast.Node, what, keys string, into any) (found []string, ok bool) {
-	at := place{1, 1} // of the plan itself
-	if part, has := into.(interface{ put(place) }); has {
-		at = placeOf(n)
-		part.put(at)
-	}
-	if !isMap(n) {
-		m.at(placeOf(n), "%s is a map, not %s", what, describe(n))
-		return nil, false
-	}
-	fields, names := keysOf(into)
-	ok = true
-	for _, p := range m.pairs(n, what) {
-		field, known := fields[p.key]
-		if _, alone := p.value.(*ast.NullNode); !known && alone && strings.ContainsAny(p.key, " =*") {
-			m.at(p.place, "a value of %s ends at the comma before %q: put quotes around a text that has commas", what, p.key)
-			ok = false
-			continue
-		}
-		if !known {
-			m.unknown(p.place, keys, p.key, names)
-			ok = false
-			continue
-		}
-		found = append(found, p.key)
-		field.read(m, p.value)
-	}
-	for _, name := range names {
-		if ok && fields[name].required && !slices.Contains(found, name) {
-			m.at(at, "%s needs %s", what, name)
-		}
-	}
-	return found, ok
-}
-
-// misplaced reports those of the keys that a part has; the format takes the key.
-func (m *mistakes) misplaced(part any, format string, keys ...string) {
-	fields, _ := keysOf(part)
-	for _, key := range keys {
-		if at := fields[key].where(); at.set() {
-			m.at(at, format, key)
-		}
-	}
-}
-
-// field is the part of a struct that a key is read into.
-type field struct {
-	reader
-	required bool
-}
-
-// keysOf returns the fields of the struct that a part points to by their yaml tag, and
-// the tags in order.
-func keysOf(part any) (map[string]field, []string) {
-	fields, target := map[string]field{}, reflect.ValueOf(part).Elem()
-	var names []string
-	for _, f := range reflect.VisibleFields(target.Type()) {
-		if name := f.Tag.Get("yaml"); name != "" {
-			fields[name] = field{target.FieldByIndex(f.Index).Addr().Interface().(reader), f.Tag.Get("jsonschema") == "required"}
-			names = append(names, name)
-		}
-	}
-	return fields, names
-}
-
-// list is a list of parts; a single part may stand without brackets.
-type list[T any] struct {
-	place
-	items []T
-}
-
-func (l *list[T]) read(m *mistakes, n ast.Node) {
-	l.place = placeOf(n)
-	nodes := []ast.Node{n}
-	if seq, ok := n.(*ast.SequenceNode); ok {
-		nodes = seq.Values
-		if len(nodes) == 0 {
-			m.at(l.place, "the list is empty: leave it out")
-		}
-	}
-	l.items = make([]T, len(nodes))
-	for i, item := range nodes {
-		any(&l.items[i]).(reader).read(m, item)
-	}
-}
-
-type entry[T any] struct {
-	key   text
-	value T
-}
-
-// dict is a map from names to parts, in the order of the file.
-type dict[T any] struct {
-	place
-	entries []entry[T]
-}
-
-func (d *dict[T]) read(m *mistakes, n ast.Node) {
-	d.place = placeOf(n)
-	if !isMap(n) {
-		m.at(d.place, "want a map from names, not %s", describe(n))
-		return
-	}
-	for _, p := range m.pairs(n, "the map") {
-		e := entry[T]{key: text{p.place, p.key}}
-		any(&e.value).(reader).read(m, p.value)
-		d.entries = append(d.entries, e)
-	}
-}
-
-func (d *dict[T]) names() []string {
-	return namesOf(d.entries, func(e entry[T]) string { return e.key.value })
 }
 
 func namesOf[T any](all []T, name func(T) string) []string {
@@ -346,12 +270,4 @@ func namesOf[T any](all []T, name func(T) string) []string {
 		names[i] = name(each)
 	}
 	return names
-}
-
-func (d *dict[T]) get(name string) (*T, bool) {
-	i := slices.IndexFunc(d.entries, func(e entry[T]) bool { return e.key.value == name })
-	if i < 0 {
-		return nil, false
-	}
-	return &d.entries[i].value, true
 }
