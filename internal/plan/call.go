@@ -86,13 +86,11 @@ func (v *variant) minBlock(t transaction, clients int) int {
 
 // restrict notes the drivers that a profile is for.
 func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
-	if !drivers.set() {
-		return
+	if drivers.set() {
+		known := slices.Concat(p.Drivers, driverNames(p.Drivers))
+		slices.Sort(known)
+		p.drivers[profile] = m.words(drivers, "driver", slices.Compact(known))
 	}
-	if p.drivers == nil {
-		p.drivers = map[string][]string{}
-	}
-	p.drivers[profile] = m.words(drivers, "driver", slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Drivers, driverNames(p.Drivers))))))
 }
 
 // isFor reports whether a profile is for a driver: a build that it names, or a

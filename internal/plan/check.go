@@ -84,7 +84,6 @@ func (c checker) operation(name text, o *operation) {
 	if o.Load.Open.set() {
 		o.axes = append(o.axes, c.arrivalsAxis(o))
 	}
-	clients(c.m, o.Clients, nil)
 	c.processes(o)
 	pools(c.m, o.Pool, nil)
 	c.transactions(o)
@@ -100,7 +99,7 @@ func (c checker) operation(name text, o *operation) {
 
 // processes reports several processes of an operation that one process serves or calls.
 func (c checker) processes(o *operation) {
-	all := processes(c.m, o.Processes, c.plan.Processes)
+	all := counts(c.m, o.Processes, "processes", maxProcesses, c.plan.Processes)
 	at := o.place
 	if o.Processes.set() {
 		at = o.Processes.place

@@ -31,8 +31,8 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Margin = m.share(d.Margin, "margin")
 	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, defaultLaunches))
 	p.fillDrivers(m, d)
-	p.Clients = clients(m, d.Clients, []int{1})
-	p.Processes = processes(m, d.Processes, []int{1})
+	p.Clients = counts(m, d.Clients, "clients", maxClients, []int{1})
+	p.Processes = counts(m, d.Processes, "processes", maxProcesses, []int{1})
 	p.Pools = pools(m, d.Pool, []Pool{{}})
 	p.Begins = begins(m, d.Begin, nil)
 	p.fillProfiles(m, d)
@@ -96,22 +96,8 @@ func driverNames(drivers []string) []string {
 	return namesOf(drivers, func(d string) string { return assay.ParseDriverName(d).Name })
 }
 
-func clients(m *mistakes, l list[number], fallback []int) []int {
-	if all := counts(m, l, "clients", maxClients); all != nil {
-		return all
-	}
-	return fallback
-}
-
-func processes(m *mistakes, l list[number], fallback []int) []int {
-	if all := counts(m, l, "processes", maxProcesses); all != nil {
-		return all
-	}
-	return fallback
-}
-
 // counts are the different numbers of an axis.
-func counts(m *mistakes, l list[number], what string, limit int64) []int {
+func counts(m *mistakes, l list[number], what string, limit int64, fallback []int) []int {
 	var d distinct[int]
 	for _, n := range l.items {
 		count := int(m.whole(n, what, 1, limit, 0))
@@ -119,7 +105,7 @@ func counts(m *mistakes, l list[number], what string, limit int64) []int {
 			m.at(n.place, "%s %d is listed twice", what, count)
 		}
 	}
-	return d.all
+	return d.or(fallback)
 }
 
 func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
@@ -140,10 +126,7 @@ func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
 			m.at(s.place, "pool %d is listed twice", p.Open)
 		}
 	}
-	if d.all == nil {
-		return fallback
-	}
-	return d.all
+	return d.or(fallback)
 }
 
 // begins are the ways in which transactions begin.
@@ -163,6 +146,14 @@ func begins(m *mistakes, l list[text], fallback []assay.Begin) []assay.Begin {
 // machine {{cpus}} is another number.
 type distinct[T comparable] struct{ all, written []T }
 
+// or returns the values, or others where there is none.
+func (d *distinct[T]) or(others []T) []T {
+	if d.all == nil {
+		return others
+	}
+	return d.all
+}
+
 // add takes a value in, and reports whether it was written before.
 func (d *distinct[T]) add(value T, n number) (twice bool) {
 	if !n.templated() {
@@ -180,11 +171,12 @@ func (p *Plan) fillProfiles(m *mistakes, d *document) {
 		p.Profiles = []assay.Profile{{Name: "default"}}
 		return
 	}
+	p.prepared, p.drivers = map[string]map[string]string{}, map[string][]string{}
 	for i := range d.Profiles.entries {
 		e := &d.Profiles.entries[i]
 		m.name(e.key, "profile")
 		if e.value.File.set() {
-			p.prepare(e.key.value, e.value.file(m))
+			p.prepared[e.key.value] = e.value.file(m)
 		}
 		p.restrict(m, e.key.value, e.value.Drivers)
 		p.Profiles = append(p.Profiles, e.value.resolve(m, e.key.value, driverNames(p.Drivers)))
@@ -225,13 +217,6 @@ func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict
 		c.operation(e.key, &e.value)
 	}
 	p.Workloads = append(p.Workloads, Workload{name.value, params, w, operations})
-}
-
-func (p *Plan) prepare(profile string, settings map[string]string) {
-	if p.prepared == nil {
-		p.prepared = map[string]map[string]string{}
-	}
-	p.prepared[profile] = settings
 }
 
 // checkUse reports profiles that every operation leaves out.

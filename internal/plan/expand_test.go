@@ -155,7 +155,7 @@ operations: {o: {sql: SELECT 1}}
 		Drivers: []string{"mattn", "modernc@v1"}, Baseline: assay.ParseBaseline("modernc"),
 		Clients: []int{1, 8}, Processes: []int{1}, Pools: []Pool{{2, 2}, {8, 3}},
 		Profiles: []assay.Profile{{Name: "b"}, {Name: "a", Settings: map[string]string{"synchronous": "0"}}},
-		file:     "p.yaml",
+		file:     "p.yaml", prepared: map[string]map[string]string{}, drivers: map[string][]string{},
 	}
 	if diff := cmp.Diff(want, p, unexported); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -235,8 +235,8 @@ func (r *resolver) writers(o *operation, changes bool) int {
 
 // serve checks the keys of an operation that is asked for over HTTP.
 func (c checker) serve(o *operation) {
-	counts(c.m, o.Load.Closed, "load", maxClients)
-	counts(c.m, o.Load.Open, "load", maxCount)
+	o.clients(c.m, c.plan)
+	o.rates(c.m)
 	if o.Load.Closed.set() && o.Clients.set() {
 		c.m.at(o.Clients.place, "load: closed says how many clients there are already")
 	}
@@ -270,18 +270,12 @@ func (c checker) arrivalsAxis(o *operation) Axis {
 // clients are the numbers of clients of an operation: of a closed load, or those
 // that the open one has connections for.
 func (o *operation) clients(m *mistakes, p *Plan) []int {
-	if all := counts(m, o.Load.Closed, "load", maxClients); all != nil {
-		return all
-	}
-	return clients(m, o.Clients, p.Clients)
+	return counts(m, o.Load.Closed, "load", maxClients, counts(m, o.Clients, "clients", maxClients, p.Clients))
 }
 
 // rates are the arrivals a second of an open load; 0 is the closed loop.
 func (o *operation) rates(m *mistakes) []int {
-	if all := counts(m, o.Load.Open, "load", maxCount); all != nil {
-		return all
-	}
-	return []int{0}
+	return counts(m, o.Load.Open, "load", maxCount, []int{0})
 }
 
 func (o *operation) axisSizes(p *Plan) (clients, rates int) {

@@ -14,23 +14,10 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 	if !v.set() {
 		return fallback
 	}
-	text, ok := env{}.expand(m, v.place, v.value)
-	if !ok {
-		return fallback
+	if n, ok := (env{}).integer(m, v, what, low, high); ok {
+		return n
 	}
-	n, ok := parseWhole(text)
-	if !ok {
-		if isHuge(text) {
-			m.at(v.place, "%s must be %d to %d, not %s", what, low, high, text)
-		} else {
-			m.at(v.place, "%s must be a whole number, not %s", what, text)
-		}
-		return fallback
-	}
-	if !m.within(v.place, what, n, low, high) {
-		return fallback
-	}
-	return n
+	return fallback
 }
 
 // templated reports whether the number is written with a template.

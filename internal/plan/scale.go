@@ -110,7 +110,7 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 				continue
 			}
 		}
-		for _, n := range processes(m, o.Processes, p.Processes) {
+		for _, n := range counts(m, o.Processes, "processes", maxProcesses, p.Processes) {
 			all = append(all, population{given, clients, n})
 		}
 	}

@@ -146,7 +146,7 @@ func (e env) integer(m *mistakes, v number, what string, low, high int64) (int64
 		if isHuge(text) {
 			m.at(v.place, "%s must be %d to %d, not %s", what, low, high, text)
 		} else {
-			m.at(v.place, "%s must be a whole number, not %q", what, text)
+			m.at(v.place, "%s must be a whole number, not %s", what, text)
 		}
 		return 0, false
 	}

@@ -137,10 +137,6 @@ func placeOf(n ast.Node) place {
 		if !n.IsFlowStyle && len(n.Values) > 0 {
 			return placeOf(n.Values[0].Key)
 		}
-	case *ast.MappingValueNode:
-		return placeOf(n.Key)
-	case *ast.MappingKeyNode:
-		return placeOf(n.Value)
 	}
 	return tokenPlace(n.GetToken())
 }
@@ -148,7 +144,7 @@ func placeOf(n ast.Node) place {
 // describe names the form of a value, for messages.
 func describe(n ast.Node) string {
 	switch n := n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
+	case *ast.MappingNode:
 		return "a map"
 	case *ast.SequenceNode:
 		return "a list"
