@@ -128,7 +128,7 @@ func TestUnreadable(t *testing.T) {
 		"deep in a line":   {strings.Repeat("- ", 50) + "1", "p.yaml:1:81: nested more than 40 deep"},
 		"long":             {strings.Repeat("#", 1<<20+1), "p.yaml:1:1: the plan has 1048577 bytes, more than 1048576"},
 		"many tokens":      {"a: [" + strings.Repeat("1,", 20_000) + "]", "p.yaml:1:1: the plan has 40004 YAML tokens, more than 30000"},
-		"nothing needed":   {"about: x\n", "p.yaml:1:1: a plan needs name\np.yaml:1:1: a plan needs one of workload, workloads"},
+		"nothing needed":   {"about: x\n", "p.yaml:1:1: a plan needs name\np.yaml:1:1: a plan needs workload or workloads"},
 	} {
 		_, err := Decode("p.yaml", []byte(c.text))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) && !strings.Contains(err.Error(), "\n"+c.want) {

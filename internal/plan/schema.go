@@ -192,7 +192,7 @@ func (m *mistakes) deviation(e *jsonschema.ValidationError, all spots) {
 		m.at(at, wording, title, describe(here.value))
 	case *kind.AnyOf:
 		if isMissing(e) {
-			m.at(at, "%s needs one of %s", title, strings.Join(needed(schema, nil), ", "))
+			m.at(at, "%s needs %s", title, either(needed(schema, nil)))
 		} else {
 			m.at(at, "want %s, not %s", title, describe(here.value))
 		}
@@ -208,7 +208,7 @@ func (m *mistakes) deviation(e *jsonschema.ValidationError, all spots) {
 		if keys := needed(schema, k.Subschemas); k.Subschemas != nil {
 			m.at(at, "%s has one of %s", title, strings.Join(keys, " and "))
 		} else {
-			m.at(at, "%s needs one of %s", title, strings.Join(keys, ", "))
+			m.at(at, "%s needs %s", title, either(keys))
 		}
 	default:
 		m.at(at, "want %s, not %s", title, describe(here.value))
@@ -247,7 +247,7 @@ func (m *mistakes) unknownKey(s spot, part, key string, known []string) {
 		m.at(s.key, "a value of %s ends at the comma before %q: put quotes around a text that has commas", part, key)
 		return
 	}
-	m.unknown(s.key, "key of "+part, key, known)
+	m.unknown(s.key, strings.TrimSuffix("key of "+part, " of a plan"), key, known)
 }
 
 // needed are the keys of which a map needs one; of some forms, or of all.
@@ -262,4 +262,10 @@ func needed(schema []string, of []int) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// either lists words, of which one is wanted.
+func either(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
