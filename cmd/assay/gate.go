@@ -37,6 +37,7 @@ interleaved and with an A/A test of the base, and compares their query plans and
 do. It measures suspected regressions again in fresh launches, and only those decide.
   assay gate --driver modernc --base v1.60.0 --head v1.61.1
   assay gate --driver modernc --base v1.61.1 --head ../my-checkout
+  assay gate --driver apsw --base 3.46.0 --head 3.50.0
   assay gate --base-ref origin/main
 If you omit --driver, --base and --head are whole names of drivers: NAME[@VERSION][:OPTION...].
 Exit status 1: a regression was confirmed, or gate could not do its work.`,
@@ -52,8 +53,8 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.driver, "driver", "", "driver whose versions are compared; with --base-ref: the only one")
 	f.StringVar(&flags.base, "base", "", "version in use")
 	f.StringVar(&flags.head, "head", "", "version that is to replace it, or the folder of a checkout")
-	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions of go.mod with those at this revision of git")
-	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod")
+	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions that go.mod, requirements.txt, package-lock.json, Cargo.lock and their like pin with those at this revision of git")
+	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod, or another lock file")
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept to measure suspected regressions again")

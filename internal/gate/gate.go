@@ -76,7 +76,7 @@ type Upgrade struct {
 	Driver      string
 	Base, Head  string // versions, or builds of different drivers
 	Plan        string
-	File        string // go.mod, where it names the driver; empty: unknown
+	File        string // that pins the driver's library; empty: unknown
 	Line        int
 	NotMeasured string       // why no operation of it was measured
 	NotBuilt    string       // why the head's worker does not compile; then there is nothing else

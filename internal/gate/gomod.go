@@ -6,64 +6,122 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"assay/internal/build"
+	"assay/internal/lint"
 	"assay/internal/sys/file"
 
 	"golang.org/x/mod/modfile"
 )
 
-// Requirement is a module as a go.mod requires it.
+// Requirement is a driver's library as the files of an application pin it.
 type Requirement struct {
 	Module  string
 	Version string
 	Folder  string // that replaces it, as go.mod has it; empty: none does
 	Fork    string // the module that replaces it, with its version; empty: none does
-	Line    int    // of go.mod
+	File    string // that pins it; empty: none does
+	Line    int
 }
 
 // String names what is built.
 func (r Requirement) String() string { return cmp.Or(r.Folder, r.Fork, r.Version) }
 
-// Move is a module whose requirement differs between a revision of a repository
-// and its files of now.
-type Move struct{ Base, Head Requirement }
+// Move is a driver whose library differs between a revision of a repository and its files of now.
+type Move struct {
+	Driver     build.Driver
+	Base, Head Requirement
+}
 
-// Moves compares go.mod of a folder with the one of a revision, and returns those
-// of the modules that moved. What only one of them has is no move.
-func Moves(ctx context.Context, dir, ref string, modules []string) ([]Move, error) {
+// Moves compares the lock files of a folder with those of a revision, and returns the drivers whose
+// library moved. What only one of them has is no move.
+func Moves(ctx context.Context, dir, ref string, drivers []build.Driver) ([]Move, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") {
 		return nil, fmt.Errorf("%q is not a git revision", ref)
 	}
-	now, err := file.Read(filepath.Join(dir, "go.mod"), file.MaxModule)
-	if err != nil {
+	if _, err := git(ctx, dir, "rev-parse", "--verify", ref+"^{commit}"); err != nil {
 		return nil, err
 	}
-	before, err := show(ctx, dir, ref)
-	if err != nil {
-		return nil, err
-	}
-	base, err := requirements(ref+":go.mod", before)
-	if err != nil {
-		return nil, err
-	}
-	head, err := requirements(filepath.Join(dir, "go.mod"), now)
-	if err != nil {
-		return nil, err
+	before, now := filesOf(ctx, dir, ref), filesIn(dir)
+	if !slices.ContainsFunc(lint.LockFiles(), func(name string) bool { _, err := now(name); return !errors.Is(err, fs.ErrNotExist) }) {
+		return nil, fmt.Errorf("%s has none of the files %s", dir, strings.Join(lint.LockFiles(), ", "))
 	}
 	var all []Move
-	for _, module := range slices.Sorted(slices.Values(modules)) {
-		was, had := base[module]
-		is, has := head[module]
-		if !had || !has || was.String() == is.String() && (is.Folder == "" || unchanged(ctx, dir, ref, is.Folder)) {
+	for _, d := range drivers {
+		was, err := pinOf(d, before)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%w", ref, err)
+		}
+		is, err := pinOf(d, now)
+		if err != nil {
+			return nil, err
+		}
+		if was.File == "" || is.File == "" || was.String() == is.String() && (is.Folder == "" || unchanged(ctx, dir, ref, is.Folder)) {
 			continue
 		}
-		all = append(all, Move{was, is})
+		all = append(all, Move{d, was, is})
 	}
+	slices.SortStableFunc(all, func(a, b Move) int { return strings.Compare(a.Head.Module, b.Head.Module) })
 	return all, ctx.Err()
+}
+
+// files reads a file of an application, by its name.
+type files func(name string) ([]byte, error)
+
+func filesIn(dir string) files {
+	return remembered(func(name string) ([]byte, error) { return file.Read(filepath.Join(dir, name), maxLock) })
+}
+
+// filesOf are those of a folder at a revision.
+func filesOf(ctx context.Context, dir, ref string) files {
+	return remembered(func(name string) ([]byte, error) {
+		if listed, err := git(ctx, dir, "ls-tree", ref, "./"+name); err != nil || len(listed) == 0 {
+			return nil, cmp.Or(err, error(fs.ErrNotExist))
+		}
+		return git(ctx, dir, "show", ref+":./"+name)
+	})
+}
+
+// maxLock bounds what is read of a lock file.
+const maxLock = 64 << 20
+
+// remembered reads each file once.
+func remembered(read files) files {
+	type content struct {
+		data []byte
+		err  error
+	}
+	known := map[string]content{}
+	return func(name string) ([]byte, error) {
+		c, is := known[name]
+		if !is {
+			c.data, c.err = read(name)
+			known[name] = c
+		}
+		return c.data, c.err
+	}
+}
+
+// pinOf is what files pin of a driver's library; without a File, where none does.
+func pinOf(d build.Driver, read files) (Requirement, error) {
+	if d.Ecosystem != build.Go {
+		pin, err := lint.FindPin(string(d.Ecosystem)+":"+d.Package, read)
+		return Requirement{Module: d.Package, Version: pin.Version, File: pin.File, Line: pin.Line}, err
+	}
+	data, err := read("go.mod")
+	if errors.Is(err, fs.ErrNotExist) {
+		return Requirement{}, nil
+	}
+	if err != nil {
+		return Requirement{}, err
+	}
+	all, err := requirements("go.mod", data)
+	return all[d.Package], err
 }
 
 // unchanged reports whether git knows the files of a folder to be those of a
@@ -77,9 +135,9 @@ func unchanged(ctx context.Context, dir, ref, folder string) bool {
 	return err == nil && len(others) == 0 && exec.CommandContext(ctx, "git", "-C", dir, "diff", "--quiet", ref, "--", folder).Run() == nil
 }
 
-// show asks git for go.mod of a revision. No shell is between.
-func show(ctx context.Context, dir, ref string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", "-C", dir, "show", ref+":./go.mod")
+// git asks git. No shell is between.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
@@ -89,7 +147,7 @@ func show(ctx context.Context, dir, ref string) ([]byte, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%w: install git, or name the versions", err)
 	case err != nil:
-		return nil, fmt.Errorf("git show %s:./go.mod: %s", ref, strings.TrimSpace(complaint.String()))
+		return nil, fmt.Errorf("git %s: %s", strings.Join(args, " "), strings.TrimSpace(complaint.String()))
 	}
 	return out, nil
 }
@@ -102,7 +160,7 @@ func requirements(name string, data []byte) (map[string]Requirement, error) {
 	}
 	all := map[string]Requirement{}
 	for _, r := range mod.Require {
-		all[r.Mod.Path] = Requirement{Module: r.Mod.Path, Version: r.Mod.Version, Line: r.Syntax.Start.Line}
+		all[r.Mod.Path] = Requirement{Module: r.Mod.Path, Version: r.Mod.Version, File: "go.mod", Line: r.Syntax.Start.Line}
 	}
 	for _, r := range mod.Replace {
 		one, required := all[r.Old.Path]
@@ -120,18 +178,4 @@ func requirements(name string, data []byte) (map[string]Requirement, error) {
 		all[r.Old.Path] = one
 	}
 	return all, nil
-}
-
-// Line is where go.mod of a folder requires a module; 0 where it does not, or
-// there is none.
-func Line(dir, module string) int {
-	data, err := file.Read(filepath.Join(dir, "go.mod"), file.MaxModule)
-	if err != nil {
-		return 0
-	}
-	all, err := requirements("go.mod", data)
-	if err != nil {
-		return 0
-	}
-	return all[module].Line
 }

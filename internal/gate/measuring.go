@@ -20,8 +20,8 @@ type Request struct {
 	PlanFile   string        // where the plan lies
 	Driver     string        // whose versions are compared; empty: Base and Head name drivers, or Revision finds all that moved
 	Base, Head string        // versions, a folder of a checkout, or drivers
-	Revision   string        // of git, whose go.mod is the base; empty: Base and Head are given
-	Dir        string        // folder of go.mod
+	Revision   string        // of git, whose lock files are the base; empty: Base and Head are given
+	Dir        string        // folder of go.mod, or another lock file
 	Budget     time.Duration // of measuring each pair
 	Rules      Rules
 }

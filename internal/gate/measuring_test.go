@@ -44,7 +44,7 @@ func TestHindranceOfStore(t *testing.T) {
 		"app": "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt --dir app",
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "origin/main", Dir: dir}}
-		if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, Move{}); got != want {
+		if got := m.hindrance(Move{Driver: build.Driver{Name: "bbolt", Store: true}}); got != want {
 			t.Errorf("%s: got %q, want %q", dir, got, want)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/semver"
-
 	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
@@ -22,9 +20,9 @@ import (
 type pair struct {
 	driver      string // empty: they are builds of different drivers
 	base, head  string // as the plan's drivers are named
-	file        string // go.mod that requires it; empty: none does
+	file        string // that pins its library; empty: none does
 	line        int
-	notMeasured string // why they cannot be; then base and head are what go.mod requires
+	notMeasured string // why they cannot be; then base and head are what that file pins
 }
 
 func (m *Measuring) find(ctx context.Context) ([]pair, error) {
@@ -55,7 +53,9 @@ func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 	if one.head, err = m.side(ctx, drivers[0], m.request.Head); err != nil {
 		return nil, err
 	}
-	one.place(m.request.Dir, drivers[0].Module)
+	if pinned, err := pinOf(drivers[0], filesIn(m.request.Dir)); err == nil && pinned.File != "" {
+		one.file, one.line = filepath.ToSlash(filepath.Join(m.request.Dir, pinned.File)), pinned.Line
+	}
 	return []pair{one}, one.differs()
 }
 
@@ -71,20 +71,13 @@ func sameProgram(base, head string) error {
 	return lab.AsInputError(fmt.Errorf("%s and %s are the same program", base, head), "assay noise measures equal things")
 }
 
-// place notes where go.mod requires a driver.
-func (p *pair) place(dir, module string) {
-	if p.line = Line(dir, module); p.line > 0 {
-		p.file = filepath.ToSlash(filepath.Join(dir, "go.mod"))
-	}
-}
-
 func isFolder(name string) bool {
 	return name == "." || name == ".." || strings.ContainsAny(name, `/\`)
 }
 
-// noModule refuses the versions of a driver whose worker pins what it is made of.
-func noModule(d build.Driver) error {
-	return lab.AsInputError(fmt.Errorf("driver %s is no Go module: gate compares versions of Go modules only", d.Name), "assay drivers lists the drivers that have a version")
+// noVersions refuses the versions of a driver whose worker pins what it is made of.
+func noVersions(d build.Driver) error {
+	return lab.AsInputError(fmt.Errorf("driver %s has no versions: no registry that assay knows has its library", d.Name), "assay drivers lists the drivers that have a version")
 }
 
 // versionLike is what a user writes for a version.
@@ -92,13 +85,13 @@ var versionLike = regexp.MustCompile(`^v?[0-9]+(\.|$)`)
 
 // side is the build of a driver that a version or the folder of a checkout names.
 func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (string, error) {
-	if !required(d) && versionLike.MatchString(name) {
-		return "", noModule(d)
+	if d.Ecosystem == "" && versionLike.MatchString(name) {
+		return "", noVersions(d)
 	}
 	if !isFolder(name) {
 		spec := assay.DriverName{Name: d.Name, Version: name}.String()
 		_, err := build.ParseSpec(spec)
-		if _, absent := os.Stat(filepath.Join(name, "go.mod")); err == nil && absent == nil && required(d) && !semver.IsValid(name) {
+		if _, absent := os.Stat(filepath.Join(name, "go.mod")); err == nil && absent == nil && d.Ecosystem == build.Go && !d.Ecosystem.IsVersion(name) {
 			err = fmt.Errorf("%s is not a version of driver %s", name, d.Name) // it would be read as the name of a driver
 		}
 		return spec, lab.AsInputError(err, "a folder has a slash in its name: ./"+name)
@@ -109,58 +102,48 @@ func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (stri
 		return "", ctx.Err()
 	case err != nil:
 		return "", lab.AsInputError(err)
-	case d.C || d.Script || d.Module != c.Module:
-		return "", lab.AsInputError(fmt.Errorf("%s holds the module %s, and driver %s is built of %s", name, c.Module, d.Name, cmp.Or(d.Module, "none")))
+	case d.Package != c.Module:
+		return "", lab.AsInputError(fmt.Errorf("%s holds the module %s, and driver %s is built of %s", name, c.Module, d.Name, cmp.Or(d.Package, "none")))
 	}
 	m.lab.Checkouts = append(m.lab.Checkouts, c)
 	return assay.DriverName{Name: d.Name, Version: c.Version}.String(), nil
 }
 
-// required reports whether a driver is a module that an application's go.mod may
-// require. Workers in C and scripts take only the SQLite out of such a module.
-func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script }
-
-// moved are those of the drivers whose version in go.mod is another than at a
+// moved are those of the drivers whose version in the lock files is another than at a
 // revision.
 func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
-	if m.request.Driver != "" && !required(drivers[0]) {
-		return nil, noModule(drivers[0])
+	if m.request.Driver != "" {
+		if drivers[0].Ecosystem == "" {
+			return nil, noVersions(drivers[0])
+		}
+		if pinned, err := pinOf(drivers[0], filesIn(m.request.Dir)); err == nil && pinned.File == "" {
+			return nil, lab.AsInputError(fmt.Errorf("no lock file of %s pins %s, of which driver %s is built: no upgrade of it can be seen", m.request.Dir, drivers[0].Package, m.request.Driver),
+				"name a driver that it pins, or leave --driver out for all")
+		}
 	}
-	if m.request.Driver != "" && Line(m.request.Dir, drivers[0].Module) == 0 {
-		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),
-			"name a driver that it requires, or leave --driver out for all")
-	}
-	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return !required(d) })
-	var modules []string
-	for _, d := range drivers {
-		modules = append(modules, d.Module)
-	}
-	moves, err := Moves(ctx, m.request.Dir, m.request.Revision, slices.Compact(slices.Sorted(slices.Values(modules))))
+	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return d.Ecosystem == "" })
+	moves, err := Moves(ctx, m.request.Dir, m.request.Revision, drivers)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, lab.AsInputError(err, "run it in the folder of the go.mod of a git repository, or name one with --dir; a shallow clone has no other revisions")
+		return nil, lab.AsInputError(err, "run it in the folder of the lock files of a git repository, or name one with --dir; a shallow clone has no other revisions")
 	}
 	var all []pair
 	for _, move := range moves {
-		for _, d := range drivers {
-			if d.Module != move.Head.Module {
-				continue
-			}
-			one, err := m.movedPair(ctx, d, move)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, one)
+		one, err := m.movedPair(ctx, move)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, one)
 	}
 	return all, nil
 }
 
-func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move Move) (pair, error) {
-	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(m.request.Dir, "go.mod"))}
-	if one.notMeasured = m.hindrance(d, move); one.notMeasured != "" {
+func (m *Measuring) movedPair(ctx context.Context, move Move) (pair, error) {
+	d := move.Driver
+	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(m.request.Dir, move.Head.File))}
+	if one.notMeasured = m.hindrance(move); one.notMeasured != "" {
 		one.base, one.head = move.Base.String(), move.Head.String()
 		return one, nil
 	}
@@ -182,7 +165,8 @@ func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move Move) (p
 }
 
 // hindrance is why a move cannot be measured; empty where it can.
-func (m *Measuring) hindrance(d build.Driver, move Move) string {
+func (m *Measuring) hindrance(move Move) string {
+	d := move.Driver
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
 	case d.Store && !m.request.Plan.KV():
 		words := []string{"gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name}

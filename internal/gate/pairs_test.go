@@ -16,9 +16,11 @@ import (
 func TestMovedPair(t *testing.T) {
 	const module = "example.org/driver"
 	of := func(version, fork, folder string) Requirement {
-		return Requirement{Module: module, Version: version, Fork: fork, Folder: folder, Line: 7}
+		return Requirement{Module: module, Version: version, Fork: fork, Folder: folder, File: "go.mod", Line: 7}
 	}
-	plain, store := build.Driver{Name: "mattn", Module: module}, build.Driver{Name: "bbolt", Module: module, Store: true}
+	plain := build.Driver{Name: "mattn", Module: module, Ecosystem: build.Go, Package: module}
+	store := plain
+	store.Name, store.Store = "bbolt", true
 	for name, c := range map[string]struct {
 		driver      build.Driver
 		base, head  Requirement
@@ -33,7 +35,7 @@ func TestMovedPair(t *testing.T) {
 		"a store, which SQL says none": {store, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "", "plan quick has no kv operations: assay gate kv --base-ref v1 --driver bbolt --dir app"},
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app", Revision: "v1"}}
-		got, err := m.movedPair(t.Context(), c.driver, Move{Base: c.base, Head: c.head})
+		got, err := m.movedPair(t.Context(), Move{c.driver, c.base, c.head})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +62,7 @@ func TestCheckoutOfAnotherModule(t *testing.T) {
 	}
 	for module, want := range map[string]bool{"example.org/driver": true, "example.org/other": false} {
 		m := &Measuring{lab: &lab.Lab{}}
-		got, err := m.side(t.Context(), build.Driver{Name: "mattn", Module: module}, dir)
+		got, err := m.side(t.Context(), build.Driver{Name: "mattn", Ecosystem: build.Go, Package: module}, dir)
 		if (err == nil) != want || want && (!strings.HasPrefix(got, "mattn@") || len(m.lab.Checkouts) != 1) {
 			t.Errorf("a driver of %s: got %q of %d checkouts, %v; want a build: %v", module, got, len(m.lab.Checkouts), err, want)
 		}
@@ -84,8 +86,9 @@ func TestMovedToAFolder(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, folder, want string }{{".", "./fork", "fork"}, {"app", "./fork", "app/fork"}, {"app", "../fork", "fork"}, {"app", absolute, "fork"}} {
 		m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: c.dir}}
-		move := Move{Base: Requirement{Version: "v1.0.0"}, Head: Requirement{Version: "v1.0.0", Folder: c.folder}}
-		got, err := m.movedPair(t.Context(), build.Driver{Name: "mattn", Module: "example.org/driver"}, move)
+		driver := build.Driver{Name: "mattn", Ecosystem: build.Go, Package: "example.org/driver"}
+		move := Move{Driver: driver, Base: Requirement{Version: "v1.0.0"}, Head: Requirement{Version: "v1.0.0", Folder: c.folder}}
+		got, err := m.movedPair(t.Context(), move)
 		if err != nil || len(m.lab.Checkouts) != 1 {
 			t.Errorf("%s of %s/go.mod: got %+v, %d checkouts, %v; want one", c.folder, c.dir, got, len(m.lab.Checkouts), err)
 			continue
@@ -100,19 +103,6 @@ func TestMovedToAFolder(t *testing.T) {
 	}
 }
 
-// A go.mod requires the modules of drivers, and neither what a worker in C or a script takes of
-// such a module nor what has none.
-func TestRequired(t *testing.T) {
-	for _, c := range []struct {
-		driver build.Driver
-		want   bool
-	}{{build.Driver{Module: "m"}, true}, {build.Driver{}, false}, {build.Driver{Module: "m", C: true}, false}, {build.Driver{Module: "m", Script: true}, false}} {
-		if got := required(c.driver); got != c.want {
-			t.Errorf("%+v: got %t, want %t", c.driver, got, c.want)
-		}
-	}
-}
-
 // What gate cannot compare it refuses before it builds anything, with one reason.
 func TestRefusedPairs(t *testing.T) {
 	l := &lab.Lab{Source: build.Source{Dir: "../.."}}
@@ -122,9 +112,9 @@ func TestRefusedPairs(t *testing.T) {
 	}{
 		"the same version":       {Request{Driver: "mattn", Base: "v1.14.30", Head: "v1.14.30"}, "mattn@v1.14.30 and mattn@v1.14.30 are the same program"},
 		"the same driver":        {Request{Base: "mattn", Head: "mattn"}, "mattn and mattn are the same program"},
-		"versions of a script":   {Request{Driver: "sqlalchemy", Base: "2.0.40", Head: "2.0.41"}, "driver sqlalchemy is no Go module: gate compares versions of Go modules only"},
-		"a revision of a script": {Request{Driver: "better-sqlite3", Revision: "HEAD"}, "driver better-sqlite3 is no Go module: gate compares versions of Go modules only"},
-		"versions of C":          {Request{Driver: "sqlite-c", Base: "v3.49.0", Head: "v3.50.0"}, "driver sqlite-c is no Go module: gate compares versions of Go modules only"},
+		"versions of Python":     {Request{Driver: "python", Base: "3.11", Head: "3.12"}, "driver python has no versions: no registry that assay knows has its library"},
+		"a revision of a script": {Request{Driver: "activerecord", Revision: "HEAD"}, "driver activerecord has no versions: no registry that assay knows has its library"},
+		"versions of C":          {Request{Driver: "sqlite-c", Base: "v3.49.0", Head: "v3.50.0"}, "driver sqlite-c has no versions: no registry that assay knows has its library"},
 	} {
 		_, err := New(t.Context(), l, c.request)
 		if err == nil || err.Error() != c.want {

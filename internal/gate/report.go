@@ -15,7 +15,7 @@ import (
 type Report struct {
 	Upgrades []*Upgrade
 	Rules    Rules
-	Driver   string // the only one that was asked for; empty: all that go.mod requires
+	Driver   string // the only one that was asked for; empty: all that the lock files pin
 	Width    int    // of text, in columns; 0: there is no terminal
 }
 
@@ -40,9 +40,9 @@ func Formats(version string) format.List[*Report] {
 // none says that there is no upgrade.
 func (r *Report) none() string {
 	if r.Driver != "" {
-		return "driver " + r.Driver + " has no other version in go.mod"
+		return "driver " + r.Driver + " has no other version in the lock files"
 	}
-	return "no driver that assay knows has another version in go.mod"
+	return "no driver that assay knows has another version in the lock files"
 }
 
 // title names an upgrade, with how it came out.

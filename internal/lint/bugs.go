@@ -55,7 +55,10 @@ func pinnedBy(file string) func([]byte) (map[string][]string, error) {
 	case file == "go.mod":
 		return goModules
 	case file == "package-lock.json":
-		return npmPackages
+		return func(data []byte) (map[string][]string, error) {
+			versions, err := npmVersions(data, "better-sqlite3")
+			return map[string][]string{"npm:better-sqlite3": versions}, err
+		}
 	case file == "Gemfile.lock":
 		return func(data []byte) (map[string][]string, error) {
 			return map[string][]string{"gem:sqlite3": {lockedGems(string(data))["sqlite3"]}}, nil
@@ -95,14 +98,14 @@ func goModules(data []byte) (map[string][]string, error) {
 	return all, nil
 }
 
-func npmPackages(data []byte) (map[string][]string, error) {
+// npmVersions are the versions of a package that a package-lock.json installs.
+func npmVersions(data []byte, name string) ([]string, error) {
 	var lock struct {
 		Packages, Dependencies map[string]struct{ Version string }
 	}
 	if err := json.Unmarshal(data, &lock); err != nil {
 		return nil, err
 	}
-	const name = "better-sqlite3"
 	versions := map[string]bool{}
 	for folder, p := range lock.Packages {
 		if folder == "node_modules/"+name || strings.HasSuffix(folder, "/node_modules/"+name) {
@@ -112,7 +115,57 @@ func npmPackages(data []byte) (map[string][]string, error) {
 	if p, there := lock.Dependencies[name]; there {
 		versions[p.Version] = true
 	}
-	return map[string][]string{"npm:" + name: slices.Sorted(maps.Keys(versions))}, nil
+	return slices.Sorted(maps.Keys(versions)), nil
+}
+
+// lockFiles are the files that pin the libraries of an ecosystem, as package URLs name it: what
+// was installed before what was asked for.
+var lockFiles = map[string][]string{
+	"pypi":  {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"},
+	"npm":   {"package-lock.json", "package.json"},
+	"cargo": {"Cargo.lock", "Cargo.toml"},
+}
+
+// LockFiles are the names of all of them, and go.mod.
+func LockFiles() []string {
+	all := []string{"go.mod"}
+	for _, names := range lockFiles {
+		all = append(all, names...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Pin is where an application pins a library.
+type Pin struct {
+	File, Version string // the file's name; empty: nothing pins it
+	Line          int
+}
+
+// FindPin finds where the files of a folder, which read returns by name, pin a library such as
+// pypi:apsw. Several versions of it are none.
+func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error) {
+	ecosystem, name, _ := strings.Cut(library, ":")
+	for _, file := range lockFiles[ecosystem] {
+		data, err := read(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return Pin{}, err
+		}
+		versions := packageVersions(file, string(data), name)
+		if file == "package-lock.json" {
+			if versions, err = npmVersions(data, name); err != nil {
+				return Pin{}, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		slices.Sort(versions)
+		if versions = slices.Compact(versions); len(versions) == 1 {
+			return Pin{file, versions[0], lineWith(string(data), name, versions[0])}, nil
+		}
+	}
+	return Pin{}, nil
 }
 
 // noteBugs judges libraries at the versions that a file pins.

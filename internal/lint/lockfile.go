@@ -179,7 +179,8 @@ func lockedPackage(root tree, dir, name string) release {
 var (
 	requirement = regexp.MustCompile(`(?mi)^[ \t]*([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*(?:[;#\\\r]|$)`)
 	lockedEntry = regexp.MustCompile(`(?m)^name = "([^"]+)"\r?\nversion = "([^"]+)"`)
-	project     = regexp.MustCompile(`(?mi)^[ \t]*["']?([a-z0-9][a-z0-9._-]*)["']?[ \t]*=[ \t]*(?:\{[^}\n]*\bversion[ \t]*=[ \t]*)?["'](?:==)?[ \t]*([0-9][0-9a-z.]*)["']|["']([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*["';]`)
+	project     = regexp.MustCompile(`(?mi)^[ \t]*["']?([a-z0-9][a-z0-9._-]*)["']?[ \t]*=[ \t]*(?:\{[^}\n]*\bversion[ \t]*=[ \t]*)?["']={0,2}[ \t]*([0-9][0-9a-z.]*)["']|["']([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*["';]`)
+	dependency  = regexp.MustCompile(`"([^"]+)"\s*:\s*"([0-9][^"\s]*)"`)
 	pipfile     = regexp.MustCompile(`(?s)"([a-zA-Z0-9._-]+)": \{[^{}]*?"version": "==([^"]+)"`)
 )
 
@@ -192,8 +193,10 @@ func packageVersions(file, text, name string) []string {
 		pattern = requirement
 	case file == "Pipfile.lock":
 		pattern = pipfile
-	case file == "pyproject.toml":
+	case file == "pyproject.toml", file == "Cargo.toml":
 		pattern = project
+	case file == "package.json":
+		pattern = dependency
 	}
 	var all []string
 	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
