@@ -79,6 +79,9 @@ func (d *destinations) scan(rows *sql.Rows, visit func([]any) error, phases *kit
 			return n, err
 		}
 		err := rows.Scan(d.pointers...)
+		if err != nil && d.hasTimes(rows) {
+			err = rows.Scan(d.pointers...)
+		}
 		if err != nil && d.truths {
 			err = d.scanTruths(rows, err)
 		}
@@ -91,6 +94,29 @@ func (d *destinations) scan(rows *sql.Rows, visit func([]any) error, phases *kit
 			return n, err
 		}
 	}
+}
+
+// hasTimes looks at a row whose scan has failed: of a number in a column declared DATE,
+// DATETIME or TIMESTAMP drivers make a time, which database/sql makes no number of. From then
+// on such columns are taken as they come.
+func (d *destinations) hasTimes(rows *sql.Rows) (found bool) {
+	row, pointers := make([]any, len(d.pointers)), make([]any, len(d.pointers))
+	for i := range row {
+		pointers[i] = &row[i]
+	}
+	if rows.Scan(pointers...) != nil {
+		return false
+	}
+	for i, pointer := range d.pointers {
+		_, is := row[i].(time.Time)
+		switch pointer.(type) {
+		case *int64, *float64, *sql.NullInt64, *sql.NullFloat64:
+			if is {
+				d.pointers[i], found = &d.values[i], true
+			}
+		}
+	}
+	return found
 }
 
 // scanTruths scans a row again whose scan has failed. Numbers other than 0 and 1 are
@@ -143,6 +169,8 @@ func (d *destinations) timesAsText() {
 
 func value(pointer any) any {
 	switch p := pointer.(type) {
+	case *any:
+		return *p
 	case *int64:
 		return *p
 	case *float64:

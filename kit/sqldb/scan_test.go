@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"assay/kit/wire"
 )
@@ -42,12 +43,13 @@ func TestVerifiedAsStored(t *testing.T) {
 // TestDestinations: what a driver returns becomes a value of the declared
 // type. Drivers differ in what they return for one and the same.
 func TestDestinations(t *testing.T) {
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) // of a number in a column declared TIMESTAMP
 	for declared, cases := range map[string][]struct {
 		returned driver.Value
 		want     any
 	}{
-		"int":  {{int64(-7), int64(-7)}, {"8", int64(8)}, {[]byte("9"), int64(9)}},
-		"real": {{1.5, 1.5}, {int64(2), 2.0}, {"2.5", 2.5}},
+		"int":  {{int64(-7), int64(-7)}, {"8", int64(8)}, {[]byte("9"), int64(9)}, {day, day}},
+		"real": {{1.5, 1.5}, {int64(2), 2.0}, {"2.5", 2.5}, {day, day}},
 		"text": {{"grün", "grün"}, {[]byte("a"), "a"}, {"", ""}},
 		"blob": {{[]byte{0, 255}, []byte{0, 255}}, {"a", []byte("a")}, {[]byte{}, []byte{}}},
 		"bool": {{true, true}, {int64(0), false}, {int64(1), true}, {int64(7), true}, {int64(-1), true}, {"1", true}},
