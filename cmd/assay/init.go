@@ -14,7 +14,6 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/dataset"
 	"assay/internal/draft"
-	"assay/internal/runner"
 	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
@@ -140,15 +139,13 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
 		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
-		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step, Estimate: estimate,
+		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
+		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {
+			return l.Estimate(ctx, data, cases, launches, checkPatience)
+		},
 		Refused: func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error) {
 			return l.Refused(ctx, driver, path, data, operations, queryTimeout)
 		}})
-}
-
-// estimate is how long so many launches take by rule of thumb.
-func estimate(cases []assay.Case, launches int) time.Duration {
-	return runner.Estimate(cases, launches, runner.Costs{}).Total()
 }
 
 // writable says why the plan, or what is recorded, cannot be written where it should.

@@ -51,8 +51,8 @@ type Options struct {
 	Plan     string // where the plan will lie: it names the database relative to itself
 	// Next are the commands that come next, as they can be pasted into a shell.
 	Next []string
-	// Estimate returns how long so many launches of all cases take.
-	Estimate func(cases []assay.Case, launches int) time.Duration
+	// Estimate returns how long so many launches of all cases take on the data.
+	Estimate func(data *dataset.Data, cases []assay.Case, launches int) time.Duration
 	// Refused builds a driver, NAME[:OPTION...], and asks it to prepare operations on
 	// the private copy of the data at a path, which it leaves as it is. It returns by
 	// operation why the driver refuses it; its error says that the driver cannot be asked. It may be nil: then nobody is asked, and
@@ -345,9 +345,8 @@ func (d *drafter) finish() (*Draft, error) {
 		if cases, err = p.Expand(nil); err != nil {
 			return nil, fmt.Errorf("the drafted plan is not right: %w", err)
 		}
-		if d.budget, err = d.time(cases); err != nil {
-			return nil, err
-		}
+		const step = 30 * time.Second
+		d.budget = (d.options.Estimate(d.data, cases, launches) + step).Truncate(step)
 		if _, err = d.decode(); err != nil {
 			return nil, err
 		}
@@ -413,17 +412,4 @@ func (d *drafter) decisions() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("how often each operation comes in %s (%d %% reads, %d %% changes), and its clients (%d)", d.mix.name, readShare, writeShare, d.mix.clients)}
-}
-
-// time returns a budget: the rule of thumb for a small file, what copying the
-// file takes, and as much again as reserve, in steps of half a minute.
-func (d *drafter) time(cases []assay.Case) (time.Duration, error) {
-	info, err := os.Stat(d.data.Path)
-	if err != nil {
-		return 0, err
-	}
-	const copied = 300_000_000 // bytes a second
-	copies := time.Duration(float64(info.Size()) * float64(len(cases)*launches) / copied * float64(time.Second))
-	const step = 30 * time.Second
-	return (2*(d.options.Estimate(cases, launches)+copies) + step).Truncate(step), nil
 }

@@ -61,7 +61,7 @@ func folder(t *testing.T, path string) []string {
 
 func options(database, queries string) Options {
 	return Options{Database: database, Queries: "q.sql", SQL: queries, Plan: filepath.Join(filepath.Dir(database), "plan.yaml"),
-		Estimate: func(cases []assay.Case, launches int) time.Duration {
+		Estimate: func(_ *dataset.Data, cases []assay.Case, launches int) time.Duration {
 			return time.Duration(len(cases)*launches) * 100 * time.Millisecond
 		},
 		Refused: func(_ context.Context, driver, _ string, _ *dataset.Data, operations []assay.Operation) (map[string]error, error) {

@@ -59,8 +59,27 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	if ctx.Err() != nil {
 		return Checked{}, ctx.Err()
 	}
-	commits := l.commitTimes(ctx, chosen.cases)
-	costs := runner.Costs{
+	checked := Checked{Cells: len(chosen.cases), Operations: len(paces)}
+	checked.Guessed, checked.Endless = guessed(paces, chosen.cases)
+	costs := l.costs(ctx, chosen.cases, paces)
+	checked.Least = runner.Estimate(chosen.cases, request.Plan.Launches, costs)
+	checked.TooLong = tooLong(chosen, costs)
+	for _, c := range chosen.cases {
+		for _, w := range runner.BeginWarning(c) {
+			if !slices.Contains(checked.Warnings, w) {
+				checked.Warnings = append(checked.Warnings, w)
+			}
+		}
+	}
+	return checked, nil
+}
+
+// costs are what is known of cases whose operations were timed. Those of the others are
+// guessed.
+func (l *Lab) costs(ctx context.Context, cases []assay.Case, paces map[string]pace) runner.Costs {
+	guessPaces(paces, cases)
+	commits := l.commitTimes(ctx, cases)
+	return runner.Costs{
 		Processors: runtime.GOMAXPROCS(0),
 		Sync:       commits[commitKey(synced)],
 		Pace:       func(c assay.Case) runner.Pace { return paces[paceKey(c)].Pace },
@@ -72,19 +91,21 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 			return 0
 		},
 	}
-	checked := Checked{Cells: len(chosen.cases), Operations: len(paces)}
-	checked.Guessed, checked.Endless = guessed(paces, chosen.cases)
-	guessPaces(paces, chosen.cases)
-	checked.Least = runner.Estimate(chosen.cases, request.Plan.Launches, costs)
-	checked.TooLong = tooLong(chosen, costs)
-	for _, c := range chosen.cases {
-		for _, w := range runner.BeginWarning(c) {
-			if !slices.Contains(checked.Warnings, w) {
-				checked.Warnings = append(checked.Warnings, w)
-			}
+}
+
+// Estimate returns what so many launches of cases take, all of which have the data that are
+// there already, as Check estimates it.
+func (l *Lab) Estimate(ctx context.Context, data *dataset.Data, cases []assay.Case, launches int, patience time.Duration) time.Duration {
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	paces := map[string]pace{}
+	for _, c := range cases {
+		key := paceKey(c)
+		if _, seen := paces[key]; !seen {
+			paces[key], _ = timed(patient, data, c.Operation) // what cannot be timed here is guessed
 		}
 	}
-	return checked, nil
+	return runner.Estimate(cases, launches, l.costs(ctx, cases, paces)).Total()
 }
 
 func tooLong(chosen selection, costs runner.Costs) (all []string) {
