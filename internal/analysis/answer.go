@@ -31,6 +31,7 @@ type Answer struct {
 	Apart     float64  // by which factor they differ at most in these
 	NotRun    int      // cells for which the budget had no time
 	NoCgo     *Alternative
+	Alone     bool // no table has several processes of SQLite
 }
 
 // Column is a target with a profile.
@@ -104,6 +105,8 @@ func (r *Result) Answer() Answer {
 	a.dropEmpty()
 	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
 	a.withoutCgo(r)
+	candidates := gather(r.Tables)
+	a.Alone = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *tally) bool { return !c.candidate().Alone() })
 	return a
 }
 
@@ -195,7 +198,8 @@ func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
 	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK+c.notRun > 0 })
 	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
-		a.Only, a.Leaning = &Candidate{Row: able[0].row}, nil
+		only := able[0].candidate()
+		a.Only, a.Leaning = &only, nil
 	}
 }
 

@@ -67,6 +67,8 @@ type Candidate struct {
 	NotOK int  // tables in which it did not end ok
 	Ahead int  // rankings in which its figure is the best, decided or not
 	Best  int  // of these and of ties, those that recommend it
+	// Processes is how many shared the database at most.
+	Processes int
 }
 
 // Connection is how a target with a profile was opened.
@@ -88,6 +90,7 @@ type tally struct {
 	notRun      int // tables for which the budget left it no time
 	best, ahead int // rankings of its class that recommend it, and in which its figure is the best
 	open        bool
+	processes   int // that shared the database, at most
 }
 
 // suggest counts, per class of durability, which driver and profile is recommended
@@ -136,6 +139,9 @@ func gather(tables []*Table) []*tally {
 				c.notOK++
 			} else if c.row.Outcome != assay.OK {
 				c.row = row
+			}
+			if row.Outcome == assay.OK {
+				c.processes = max(c.processes, row.Cell.Processes)
 			}
 			c.durability = weaker(c.durability, row.Durability)
 			c.syncs = c.syncs || row.Durability != "" && row.syncs()
@@ -229,7 +235,7 @@ func suggestClass(tables []*Table, d assay.Durability, members, others []*tally)
 		}
 	}
 	for _, m := range members {
-		switch c := (Candidate{m.row, m.notOK, m.ahead, m.best}); {
+		switch c := m.candidate(); {
 		case m.notOK > 0 && m.best > 0 && m.best >= s.Leads:
 			s.Unable = append(s.Unable, c)
 		case m.notOK == 0 && m.best == s.Leads:
@@ -238,7 +244,7 @@ func suggestClass(tables []*Table, d assay.Durability, members, others []*tally)
 			s.runnerUp = max(s.runnerUp, m.best)
 		}
 		if m.notOK == 0 && (m.open || m.best > 0) {
-			s.Open = append(s.Open, Candidate{m.row, m.notOK, m.ahead, m.best})
+			s.Open = append(s.Open, m.candidate())
 		}
 	}
 	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
@@ -284,6 +290,13 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*tally) {
 		}
 	}
 }
+
+func (m *tally) candidate() Candidate {
+	return Candidate{Row: m.row, NotOK: m.notOK, Ahead: m.ahead, Best: m.best, Processes: m.processes}
+}
+
+// Alone reports whether a target of SQLite was measured with one process only.
+func (c Candidate) Alone() bool { return c.Row.Cell.Engine == "sqlite" && c.Processes <= 1 }
 
 func (c Candidate) is(row *Row) bool { return row.Name() == c.Row.Name() }
 

@@ -181,8 +181,8 @@ func TestRails(t *testing.T) {
 
 func TestQuick(t *testing.T) {
 	cases := expandFile(t, "../../plans/quick.yaml")
-	if want := 2 * 8 * 2 * 3; len(cases) != want {
-		t.Errorf("quick has %d cells, want %d: rows, operations, profiles, drivers", len(cases), want)
+	if want := 2 * (5*2 + 1 + 2 + 2) * 3; len(cases) != want {
+		t.Errorf("quick has %d cells, want %d: rows; operations with both profiles, unprepared-read, app with 1 and 4 processes, edit that begins in two ways; drivers", len(cases), want)
 	}
 	got := map[string][3]int{}
 	for _, c := range cases {
@@ -192,7 +192,7 @@ func TestQuick(t *testing.T) {
 	}
 	want := map[string][3]int{
 		"point-read": {1, 0, 10000}, "unprepared-read": {1, 0, 10000}, "range-100": {1, 0, 10000}, "full-scan": {1, 0, 100},
-		"commit-one-row": {1, 0, 4000}, "insert-100": {1, 100, 100000}, "update-by-key": {1, 0, 4000}, "app": {8, 0, 15000},
+		"commit-one-row": {1, 0, 4000}, "insert-100": {1, 100, 100000}, "edit": {1, 1, 2000}, "app": {8, 0, 15000},
 	}
 	for name, w := range want {
 		if got[name] != w {

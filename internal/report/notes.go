@@ -33,7 +33,9 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
 		all = slices.Insert(all, min(1, len(all)), words)
 	}
-	all = append(r.changeWords(a), all...)
+	if words := r.changeWords(a); words != "" {
+		all = slices.Insert(all, 0, words)
+	}
 	for i, words := range all {
 		next := s.wrap("  "+markAlert+" ", "    ", words)
 		if len(lines)+len(next) > limit && i > 0 {
@@ -48,45 +50,62 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 	return slices.Concat([]string{"", "What to know"}, lines, []string{""})
 }
 
-// changeWords say what more processes, and another way to begin, change for the target that
-// leads, or else the first one.
-func (r *Report) changeWords(a analysis.Answer) (all []string) {
-	for _, axis := range []struct {
-		clear func(*assay.Cell)
-		name  func(assay.Cell) string
-	}{
-		{func(c *assay.Cell) { c.Processes = 0 }, func(c assay.Cell) string { return wording.Plural(max(1, c.Processes), "process") }},
-		{func(c *assay.Cell) { c.Begin = "" }, func(c assay.Cell) string { return "begin " + string(c.Begun()) }},
-	} {
-		var of *analysis.Row
-		var parts []string
-		before := ""
-		for _, c := range r.Changes(axis.clear) {
-			if lead := a.Lead(); of == nil && (lead == nil || lead.Name() == c.Row.Name()) {
-				of = c.Row
-			}
-			if of == nil || of.Name() != c.Row.Name() || !c.Ratio.Known() {
-				continue
-			}
-			alike := c.Row.Cell
-			axis.clear(&alike)
-			part := r.labelOf(alike) + " " + wording.Digits(c.Ratio.Center) + "x"
-			if !c.Verdict.Decided() {
-				part += "?"
-			}
-			if pair := axis.name(c.Row.Cell) + " instead of " + axis.name(c.Base.Cell); pair != before {
-				before, part = pair, pair+": "+part
-			}
-			parts = append(parts, part)
-		}
-		if more := len(parts) - maxNamed; more > 1 {
-			parts = append(parts[:maxNamed], fmt.Sprint(more, " more"))
-		}
-		if len(parts) > 0 {
-			all = append(all, wording.Clean(fmt.Sprintf("%s, %s (operations per second; ?: undecided)", of.Name(), strings.Join(parts, "; "))))
-		}
+// changeAxis is a coordinate of which the screen says what another value of it changes.
+type changeAxis struct {
+	clear func(*assay.Cell)
+	pair  func(row, base assay.Cell) string
+}
+
+var changeAxes = []changeAxis{
+	{func(c *assay.Cell) { c.Processes = 0 }, func(row, base assay.Cell) string {
+		return fmt.Sprintf("%s instead of %d", wording.Plural(max(1, row.Processes), "process"), max(1, base.Processes))
+	}},
+	{func(c *assay.Cell) { c.Begin = "" }, func(row, base assay.Cell) string {
+		return fmt.Sprintf("begin %s instead of %s", row.Begun(), base.Begun())
+	}},
+}
+
+// changeWords say in one line what more processes, and another way to begin, change for the
+// target that leads, or else the first one that has them; empty where none has.
+func (r *Report) changeWords(a analysis.Answer) string {
+	changes := make([][]analysis.Change, len(changeAxes))
+	for i, axis := range changeAxes {
+		changes[i] = slices.DeleteFunc(r.Changes(axis.clear), func(c analysis.Change) bool { return !(c.Ratio.Center > 0) })
 	}
-	return all
+	found := slices.Concat(changes...)
+	if len(found) == 0 {
+		return ""
+	}
+	of := found[0].Row.Name()
+	if lead := a.Lead(); lead != nil && slices.ContainsFunc(found, func(c analysis.Change) bool { return c.Row.Name() == lead.Name() }) {
+		of = lead.Name()
+	}
+	var all []string
+	for i, axis := range changeAxes {
+		all = append(all, r.changeParts(axis, slices.DeleteFunc(changes[i], func(c analysis.Change) bool { return c.Row.Name() != of }))...)
+	}
+	return wording.Clean(fmt.Sprintf("%s, %s (operations per second; ?: undecided)", of, strings.Join(all, "; ")))
+}
+
+// changeParts say by which factor each operation changes along an axis.
+func (r *Report) changeParts(axis changeAxis, changes []analysis.Change) (parts []string) {
+	before := ""
+	for _, c := range changes {
+		alike := c.Row.Cell
+		axis.clear(&alike)
+		part := r.labelOf(alike) + " " + wording.Digits(c.Ratio.Center) + "x"
+		if !c.Verdict.Decided() {
+			part += "?"
+		}
+		if pair := axis.pair(c.Row.Cell, c.Base.Cell); pair != before {
+			before, part = pair, pair+": "+part
+		}
+		parts = append(parts, part)
+	}
+	if more := len(parts) - maxNamed; more > 1 {
+		parts = append(parts[:maxNamed], fmt.Sprint(more, " more"))
+	}
+	return parts
 }
 
 // clientWords say how the clients of languages run that do not run them at the same

@@ -1,14 +1,13 @@
 package report
 
 import (
-	"strings"
 	"testing"
 
 	"assay"
 	"assay/internal/analysis/analysistest"
 )
 
-// What more processes and another way to begin change is one line each, of one target.
+// What more processes and another way to begin change is one line, of one target.
 func TestChangeWords(t *testing.T) {
 	of := func(operation string, processes int, begin assay.Begin, ns float64) []assay.Trial {
 		c := cellOf(operation, "mattn", "web", "")
@@ -22,14 +21,13 @@ func TestChangeWords(t *testing.T) {
 	trials = append(trials, of("transfer", 1, assay.Immediate, 3000)...)
 	trials = append(trials, of("transfer", 4, assay.Deferred, 12000)...)
 	r := mustReport(t, plainRun("mattn"), trials)
-	got := strings.Join(r.changeWords(r.Answer()), "\n")
-	want := "mattn (web), 4 processes instead of 1 process: read 2.00x; transfer, begins deferred 0.500x (operations per second; ?: undecided)\n" +
-		"mattn (web), begin immediate instead of begin deferred: transfer 2.00x (operations per second; ?: undecided)"
-	if got != want {
+	want := "mattn (web), 4 processes instead of 1: read 2.00x; transfer, begins deferred 0.500x; " +
+		"begin immediate instead of deferred: transfer 2.00x (operations per second; ?: undecided)"
+	if got := r.changeWords(r.Answer()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	plain := mustReport(t, plainRun("mattn"), of("read", 1, "", 4000))
-	if words := plain.changeWords(plain.Answer()); len(words) > 0 {
+	if words := plain.changeWords(plain.Answer()); words != "" {
 		t.Errorf("got %q of a run without either, want nothing", words)
 	}
 }

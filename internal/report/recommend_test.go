@@ -2,6 +2,7 @@ package report
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +109,7 @@ func TestSuggestions(t *testing.T) {
 		got = append(got, suggestionSentence(s))
 	}
 	want := []string{
-		"For durability power (every acknowledged commit survives a power cut): mattn with profile web: fastest, or equivalent to the fastest, in 2 of 3 comparisons that the data decide, elsewhere at most 1.50x slower (95 % bound); not compared with the 1 of none",
+		"For durability power (every acknowledged commit survives a power cut): mattn with profile web: fastest, or equivalent to the fastest, in 2 of 3 comparisons of one process that the data decide, elsewhere at most 1.50x slower (95 % bound); not compared with the 1 of none",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -177,3 +178,44 @@ func TestUnits(t *testing.T) {
 
 // unexported has cmp compare fields that are not exported, too.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
+// What was measured with one process only says so: once where that is so of all, and
+// otherwise beside each pick of which it is.
+func TestPicksOfOneProcess(t *testing.T) {
+	of := func(driver, profile string, processes int, ns float64) []assay.Trial {
+		c := cellOf("insert", driver, profile, "")
+		c.Engine, c.Processes = "sqlite", processes
+		promised := map[string]assay.Durability{"web": assay.Consistent, "safe": assay.Power}
+		return analysistest.Durable(analysistest.Launches(c, 8, ns, len(driver)), promised[profile], "")
+	}
+	var alone []assay.Trial
+	for _, driver := range []string{"mattn", "modernc"} {
+		for _, profile := range []string{"web", "safe"} {
+			alone = append(alone, of(driver, profile, 1, map[string]float64{"mattn": 1000, "modernc": 2000}[driver])...)
+		}
+	}
+	both := slices.Concat(alone, of("mattn", "web", 4, 2000), of("modernc", "web", 4, 4000))
+	for name, c := range map[string]struct {
+		trials  []assay.Trial
+		extent  bool
+		profile string // whose pick says so
+	}{
+		"one process":                 {alone, true, ""},
+		"several of profile web only": {both, false, "safe"},
+	} {
+		r := mustReport(t, plainRun("mattn", "modernc"), c.trials)
+		a := r.Answer()
+		if got := strings.Contains(r.extent(a), ", one process,"); got != c.extent {
+			t.Errorf("%s: got %q, says so: want %t", name, r.extent(a), c.extent)
+		}
+		all := answerSentences(a)
+		for _, text := range all {
+			if got, want := strings.Contains(text, " of one process"), c.profile != "" && strings.Contains(text, "profile "+c.profile); got != want {
+				t.Errorf("%s: got %q, says so: want %t", name, text, want)
+			}
+		}
+		if len(all) != 2 {
+			t.Errorf("%s: got %q, want a pick of each class", name, all)
+		}
+	}
+}

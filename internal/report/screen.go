@@ -162,12 +162,16 @@ func (r *Report) extent(a analysis.Answer) string {
 			}
 		}
 	}
+	measured := wording.Plural(len(r.Tables), "table")
+	if a.Alone {
+		measured += ", one process"
+	}
 	launches := wording.Plural(most, "launch") + " each"
 	if fewest < most {
 		launches = fmt.Sprintf("%d to %s each", fewest, wording.Plural(most, "launch"))
 	}
 	text := fmt.Sprintf("%s: %s x %s, %s, %s", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
-		wording.Plural(len(profiles), "profile"), wording.Plural(len(r.Tables), "table"), launches)
+		wording.Plural(len(profiles), "profile"), measured, launches)
 	took := cmp.Or(r.Run.Spent.Total(), r.Run.Finished.Sub(r.Run.Started)).Round(time.Second) // not what lay between a stop and --resume
 	if !r.Run.Finished.IsZero() && took > 0 {
 		text += ", " + took.String()
@@ -197,10 +201,10 @@ func (r *Report) computed() (n int) {
 // answerSentences say what to use, or what that may turn out to be, for each class of durability.
 func answerSentences(a analysis.Answer) (all []string) {
 	for _, pick := range a.Picks[:min(maxPicks, len(a.Picks))] {
-		all = append(all, pickSentence(pick))
+		all = append(all, pickSentence(pick, !a.Alone && alone(pick.Best)))
 	}
 	for _, leaning := range a.Leaning {
-		all = append(all, leaningSentence(leaning))
+		all = append(all, leaningSentence(leaning, !a.Alone && alone(leaning.Open[:1])))
 	}
 	return all
 }
@@ -231,12 +235,12 @@ func (r *Report) singleWriter(of *analysis.Row) bool {
 }
 
 // pickSentence says what to use for one class of durability.
-func pickSentence(pick analysis.Suggestion) string {
+func pickSentence(pick analysis.Suggestion, alone bool) string {
 	var best []string
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, comparisonsOf(pick.Decided+pick.Undecided, alone))
 	if pick.Undecided > 0 {
 		text += fmt.Sprintf(" (%d undecided)", pick.Undecided)
 	}
@@ -260,8 +264,8 @@ func onlySentence(a analysis.Answer) string {
 
 // leaningSentence names who may turn out to be the best of one class of durability; what
 // would decide between them stands with the tables that are open.
-func leaningSentence(s analysis.Suggestion) string {
-	text := leaningWords(s, durabilityWords(s, s.Open[0]))
+func leaningSentence(s analysis.Suggestion, alone bool) string {
+	text := leaningWords(s, durabilityWords(s, s.Open[0]), alone)
 	return wording.Clean(strings.ToUpper(text[:1]) + text[1:] + ".")
 }
 

@@ -344,7 +344,7 @@ func TestPickSentence(t *testing.T) {
 		3: "Use a: fastest or tied in 1 of 4 comparisons (3 undecided), elsewhere at most 2.00x slower (95 % bound).",
 	} {
 		pick.Undecided = undecided
-		if got := pickSentence(pick); got != want {
+		if got := pickSentence(pick, false); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

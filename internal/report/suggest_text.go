@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"assay"
@@ -16,7 +17,7 @@ import (
 func suggestionSentence(s analysis.Suggestion) string {
 	text := suggestionWords(s)
 	if s.Leaning() {
-		text = leaningWords(s, "")
+		text = leaningWords(s, "", alone(s.Open[:1]))
 	}
 	for _, c := range s.Unable {
 		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
@@ -43,13 +44,13 @@ func suggestionWords(s analysis.Suggestion) string {
 		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
 	}
 	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s%s",
-		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, otherClasses(s)+memoryOf(s.Best))
+		list(best), each, s.Leads, comparisonsOf(s.Decided, alone(s.Best)), lossWords(s), undecided, otherClasses(s)+memoryOf(s.Best))
 }
 
 // leaningWords name who may turn out to be the best, the most often ahead first, and how likely
 // that is; or how little it matters who does. What is promised is said behind who leads.
-func leaningWords(s analysis.Suggestion, promised string) string {
-	lead, of := s.Open[0], wording.Plural(s.Decided+s.Undecided, "comparison")
+func leaningWords(s analysis.Suggestion, promised string, alone bool) string {
+	lead, of := s.Open[0], comparisonsOf(s.Decided+s.Undecided, alone)
 	var race []string
 	for _, c := range s.Open {
 		race = append(race, with(c.Row))
@@ -113,6 +114,20 @@ func lossWords(s analysis.Suggestion) string {
 		return ""
 	}
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
+}
+
+// alone reports whether all candidates were measured with one process only.
+func alone(candidates []analysis.Candidate) bool {
+	return !slices.ContainsFunc(candidates, func(c analysis.Candidate) bool { return !c.Alone() })
+}
+
+// comparisonsOf counts comparisons, and says where there was one process only.
+func comparisonsOf(n int, alone bool) string {
+	text := wording.Plural(n, "comparison")
+	if alone {
+		text += " of one process"
+	}
+	return text
 }
 
 // memoryOf says that nothing of the data of some candidates lasts.

@@ -53,6 +53,7 @@ var measureChecks = []check{
 	}},
 	{name: "the waiting that is told is what the system counted of its threads", run: delaysCounted},
 	{name: "threads of clients live until close", run: threadsLive},
+	{name: "the time at which a measurement began is within its call", run: beganWithin},
 	{name: "a trace that is missing is refused", run: func(b *bench) {
 		op := wire.Operation{Name: "one", Trace: filepath.Join(b.dir, "missing.col"),
 			Steps: []wire.Step{{SQL: "SELECT ?", KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob?"}}}}
@@ -144,6 +145,27 @@ func delaysCounted(b *bench) {
 	after, still := process.LivingThreads(b.worker.PID())
 	if counted := after.Waited - before.Waited; known && still && !wire.Delayed(claimed, counted) {
 		fail("it claims to have waited %s for a processor, and the system counted %s of its living threads", claimed, counted)
+	}
+}
+
+// clockSlack is by how much two readings of the system's clock may contradict their order.
+const clockSlack = 20 * time.Millisecond
+
+// beganWithin checks that what a worker measured lies within the call, by the system's clock:
+// by that is found how several processes overlap.
+func beganWithin(b *bench) {
+	b.prepareOne(1)
+	for range 2 {
+		sent := time.Now()
+		m := b.measure(wire.Measure{Operation: "one", Nanos: 30_000_000})
+		replied := time.Now()
+		if m.Began == 0 {
+			must(fmt.Errorf("%w: the worker does not tell when it began", errNotApplicable))
+		}
+		began := time.Unix(0, m.Began)
+		if ended := began.Add(time.Duration(m.Nanos)); began.Before(sent.Add(-clockSlack)) || ended.After(replied.Add(clockSlack)) {
+			fail("began_ns and nanos say %s to %s behind the request, and the reply came %s behind it", began.Sub(sent), ended.Sub(sent), replied.Sub(sent))
+		}
 	}
 }
 

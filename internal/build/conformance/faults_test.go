@@ -275,6 +275,24 @@ func backwards(line []byte) []byte {
 	return changed
 }
 
+// firstBegan is when the first measurement began.
+var firstBegan []byte
+
+var began = regexp.MustCompile(`"began_ns":\d+`)
+
+// beganAgain says of each measurement that it began when the first one did.
+func beganAgain(line []byte) []byte {
+	if firstBegan == nil {
+		firstBegan = began.Find(line)
+	}
+	return began.ReplaceAll(line, firstBegan)
+}
+
+// beganLate says of each measurement that it began when it ended.
+func beganLate(line []byte) []byte {
+	return began.ReplaceAll(line, fmt.Appendf(nil, `"began_ns":%d`, time.Now().UnixNano()))
+}
+
 // told changes a setting that is read back.
 func told(name string, value func(is string) string) func([]wire.Connection) {
 	return func(connections []wire.Connection) {
@@ -388,6 +406,8 @@ var faults = map[string]fault{
 	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},
 	"busy backwards":    {reply: backwards, fails: map[string]string{"serving goes on with many requests at the same time, and ends with close": "busy since -1 is no possible count"}},
 	"waits uncounted":   {reply: waits, fails: map[string]string{"the waiting that is told is what the system counted of its threads": "of its living threads: the threads of clients live until close"}},
+	"began before":      {reply: beganAgain, fails: map[string]string{"the time at which a measurement began is within its call": `^began_ns and nanos say -`}},
+	"began at its end":  {reply: beganLate, fails: map[string]string{"the time at which a measurement began is within its call": `^began_ns and nanos say `}},
 	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},
 }
 
