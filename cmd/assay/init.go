@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,9 @@ import (
 
 // initFlags are what the init subcommand was asked for.
 type initFlags struct {
-	db, queries, log, output string
-	force                    bool
+	db, queries, output string
+	logs                []string
+	force               bool
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -30,15 +32,16 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init --db FILE {--queries FILE | --log FILE}",
 		Short: "Draft a plan for your own SQLite file, and its queries or a log of its traffic; the file is only read",
-		Long: `Drafts a plan for your own SQLite file. Give a file of queries, a log of your program's traffic, or both.
-The database is only read.`,
+		Long: `Drafts a plan for your own SQLite file. Give a file of queries, logs of your program's traffic, or both.
+The database is only read. Of a program with several processes, give the log of each: the plan's mix
+has as many.`,
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
 	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
-	f.StringVar(&flags.log, "log", "", "log of your program's traffic, in the format of docs/traffic.md")
+	f.StringArrayVar(&flags.logs, "log", nil, "log of your program's traffic, in the format of docs/traffic.md; of several processes, one each, or a folder of them")
 	addFile(cmd, &flags.output, "output", "o", "file of the plan (default the database's name with .yaml, in this folder)")
 	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
 	return cmd
@@ -51,21 +54,25 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 			return usage(err)
 		}
 	}
-	if flags.db == "" || flags.queries == "" && flags.log == "" {
+	if flags.db == "" || flags.queries == "" && len(flags.logs) == 0 {
 		return usage(errors.New("--db and --queries are required, or --db and --log"), "assay help init")
 	}
 	if flags.output == "" {
 		base := filepath.Base(flags.db)
 		flags.output = strings.TrimSuffix(base, filepath.Ext(base)) + ".yaml"
 	}
+	var err error
+	if flags.logs, err = filesOf(flags.logs); err != nil {
+		return usage(err)
+	}
 	if err := errors.Join(a.checkFile(flags.output), flags.writable()); err != nil {
 		return err
 	}
-	queries, log, err := flags.read()
+	queries, logs, err := flags.read()
 	if err != nil {
 		return usage(err)
 	}
-	d, err := a.draft(ctx, flags, string(queries), log)
+	d, err := a.draft(ctx, flags, string(queries), logs)
 	if errors.As(err, new(*draft.InputError)) {
 		return usage(err)
 	}
@@ -104,21 +111,56 @@ func writePrivate(path string, data []byte) error {
 	return err
 }
 
-// read reads the queries and the log, whichever there are.
-func (f initFlags) read() (queries, log []byte, err error) {
+// filesOf are files, and those in the place of a folder that lie in it.
+func filesOf(paths []string) (files []string, err error) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		before := len(files)
+		for _, e := range entries {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+		if len(files) == before {
+			return nil, fmt.Errorf("%s: the folder has no log", path)
+		}
+	}
+	for i, path := range files {
+		if slices.ContainsFunc(files[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }) {
+			return nil, fmt.Errorf("%s: the log is given twice", path)
+		}
+	}
+	return files, nil
+}
+
+// read reads the queries and the logs, whichever there are.
+func (f initFlags) read() (queries []byte, logs []draft.Log, err error) {
 	if f.queries != "" {
 		if queries, err = file.Read(f.queries, maxQueries); err != nil {
 			return nil, nil, err
 		}
 	}
-	if f.log != "" {
-		log, err = file.Read(f.log, maxLog)
+	left := int64(maxLogs)
+	for _, name := range f.logs {
+		data, err := file.Read(name, left)
+		if err != nil {
+			return nil, nil, err
+		}
+		left -= int64(len(data))
+		logs = append(logs, draft.Log{Name: name, Data: data})
 	}
-	return queries, log, err
+	return queries, logs, nil
 }
 
 const (
-	maxLog       = 512 << 20        // bytes of the log
+	maxLogs      = 512 << 20        // bytes of all logs
 	maxQueries   = 1 << 20          // bytes of the file of queries
 	queryTimeout = 10 * time.Second // of what is tried of one query
 	totalTimeout = 3 * time.Minute  // of what is tried of all queries
@@ -127,7 +169,7 @@ const (
 )
 
 // draft tries the queries on a copy of the database.
-func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []byte) (*draft.Draft, error) {
+func (a *app) draft(ctx context.Context, flags initFlags, queries string, logs []draft.Log) (*draft.Draft, error) {
 	l, err := a.lab(false)
 	if err != nil {
 		return nil, err
@@ -137,7 +179,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 		return nil, err
 	}
 	defer work.Close()
-	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
+	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Logs: logs, Plan: flags.output,
 		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
 		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {
@@ -151,7 +193,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 // writable says why the plan, or what is recorded, cannot be written where it should.
 func (f initFlags) writable() error {
 	outputs := []string{f.output}
-	if f.log != "" {
+	if len(f.logs) > 0 {
 		outputs = append(outputs, draft.RecordedName(f.output))
 	}
 	for _, output := range outputs {
@@ -163,7 +205,7 @@ func (f initFlags) writable() error {
 }
 
 func (f initFlags) free(output string) error {
-	if err := checkOverwrite(output, append([]string{f.db, f.queries, f.log}, file.OfDatabase(f.db)...)...); err != nil {
+	if err := checkOverwrite(output, slices.Concat([]string{f.db, f.queries}, f.logs, file.OfDatabase(f.db))...); err != nil {
 		return err
 	}
 	_, err := os.Stat(output)

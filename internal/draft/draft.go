@@ -30,13 +30,29 @@ import (
 // launches of each cell that the budget is for: the least that give an interval.
 const launches = 6
 
+// Log is what one process of a program did.
+type Log struct {
+	Name string // of its file, for messages
+	Data []byte
+}
+
+// LogsName is the name of the only log, or how many there are; empty without any.
+func LogsName(logs []Log) string {
+	switch len(logs) {
+	case 0:
+		return ""
+	case 1:
+		return logs[0].Name
+	}
+	return fmt.Sprint(len(logs), " logs")
+}
+
 // Options says what to draft a plan from.
 type Options struct {
 	Database string // the user's SQLite file
 	Queries  string // name of the file of queries, for messages
 	SQL      string // its content
-	Log      []byte // a log of the program's traffic, or nil: its form is in docs/traffic.md
-	LogName  string // its name, for messages
+	Logs     []Log  // of the program's traffic, one of each process: their form is in docs/traffic.md
 	Folder   string // an empty one, for the copy
 	// Timeout bounds what is tried of one query, and Total that of all; one that
 	// takes longer, or that no time is left for, is left out.
@@ -121,18 +137,18 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 // readInputs finds the operations of the queries and of the log.
 func readInputs(options Options) ([]*script, *logged, error) {
 	scripts, err := split(options.SQL)
-	if err == nil && len(scripts) == 0 && options.Log == nil {
+	if err == nil && len(scripts) == 0 && len(options.Logs) == 0 {
 		err = errors.New("there is no query in it")
 	}
 	if err != nil {
 		return nil, nil, &InputError{fmt.Errorf("%s: %w", options.Queries, err)}
 	}
-	if options.Log == nil {
+	if len(options.Logs) == 0 {
 		return scripts, nil, nil
 	}
-	log, err := readLog(options.Log)
+	log, err := readLogs(options.Logs...)
 	if err != nil {
-		return nil, nil, &InputError{fmt.Errorf("%s: %w", options.LogName, err)}
+		return nil, nil, &InputError{err}
 	}
 	return attach(scripts, log), log, nil
 }
@@ -318,7 +334,7 @@ func (d *drafter) measurable() error {
 // place is where a query is: one of a log has no line of its own.
 func (d *drafter) place(line int) string {
 	if line == 0 {
-		return d.options.LogName
+		return LogsName(d.options.Logs)
 	}
 	return fmt.Sprintf("%s:%d", d.options.Queries, line)
 }

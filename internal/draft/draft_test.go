@@ -323,7 +323,7 @@ func TestMistakes(t *testing.T) {
 	}
 	var input *InputError
 	o := options(database, "")
-	o.Log, o.LogName = []byte(`{"traffic":2}`+"\n"+`{"id":"a","sql":"SELECT nosuch FROM t"}`+"\n"+`{"s":"a","at":0,"conn":1,"tx":0,"ns":1}`+"\n"), "app.ndjson"
+	o.Logs = []Log{{"app.ndjson", []byte(`{"traffic":2}` + "\n" + `{"id":"a","sql":"SELECT nosuch FROM t"}` + "\n" + `{"s":"a","at":0,"conn":1,"tx":0,"ns":1}` + "\n")}}
 	if d, err := draftIn(t, t.Context(), o); !errors.As(err, &input) || !strings.HasPrefix(err.Error(), "app.ndjson: select-t-1 cannot") {
 		t.Errorf("nothing of a log is left: got %v, %v; want an InputError about the log, without a line", d, err)
 	}

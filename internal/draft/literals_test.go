@@ -25,7 +25,7 @@ func TestLiteralsOfALog(t *testing.T) {
 		_, err := db.Exec("SELECT id FROM sale WHERE item_id = 5 AND at <> 'once'")
 		must(t, err)
 	})
-	l, err := readLog(log)
+	l, err := readLogs(Log{"app.ndjson", log})
 	must(t, err)
 	var got []string
 	for _, s := range attach(nil, l) {

@@ -3,13 +3,13 @@ package draft
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay/internal/draft/recorded"
 )
@@ -17,17 +17,19 @@ import (
 // logged is what a log of a program's traffic shows; docs/traffic.md is its
 // format.
 type logged struct {
-	shapes  []*shape // by how often they come
-	clients int      // operations under way at the same time, 95 % of the time at most
-	rate    float64  // operations a second, over all
-	peak    int      // and in the busiest second
-	dropped int64    // lines that the writer left out
-	ended   bool     // its last line is there
-	undone  int      // transactions that were rolled back
-	endless int      // transactions whose end is not in the log
-	nested  int      // savepoints within transactions
-	count   int      // operations
-	nanos   int64    // of all of them
+	shapes []*shape // by how often they come
+	// processes have a log each.
+	processes int
+	clients   int     // operations of a process under way at the same time, 95 % of the time at most
+	rate      float64 // operations a second, over all
+	peak      int     // and in the busiest second
+	dropped   int64   // lines that the writer left out
+	unended   bool    // a log has no last line
+	undone    int     // transactions that were rolled back
+	endless   int     // transactions whose end is not in the log
+	nested    int     // savepoints within transactions
+	count     int     // operations
+	nanos     int64   // of all of them
 	// rest are the operations of shapes that are too many, and restNanos is what they took.
 	rest      int
 	restNanos int64
@@ -102,7 +104,11 @@ type logReader struct {
 	first  map[string]*recorded.Text // of each id
 	open   map[int64]*begun          // transactions, by connection
 	shapes map[string]*shape
-	busy   []moment
+	began  time.Time // of the first log
+	offset int64     // of this log, in ns behind the first
+	ended  bool      // its last line was there
+	busy   []moment  // of this log
+	all    []moment  // of all logs
 	t      logged
 }
 
@@ -119,18 +125,58 @@ type moment struct {
 	delta int
 }
 
-// readLog reads a log. Statements that failed are left out; a last line that was
-// cut off is, too.
-func readLog(data []byte) (*logged, error) {
-	r := &logReader{known: map[string]*recorded.Text{}, texts: map[string]string{}, first: map[string]*recorded.Text{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
-	if err := recorded.Lines(data, r.line); err != nil {
-		return nil, err
+// readLogs reads the logs of all processes of a program, one each. Statements that failed are
+// left out; a last line that was cut off is, too.
+func readLogs(logs ...Log) (*logged, error) {
+	r := &logReader{texts: map[string]string{}, first: map[string]*recorded.Text{}, shapes: map[string]*shape{}}
+	for _, l := range logs {
+		if err := r.process(l.Data); err != nil {
+			return nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
 	}
-	return r.finish()
+	if len(r.shapes) == 0 {
+		return nil, fmt.Errorf("%s: there is no statement in it that succeeded", LogsName(logs))
+	}
+	return r.finish(), nil
+}
+
+// process reads the log of one process.
+func (r *logReader) process(data []byte) error {
+	r.known, r.open, r.busy, r.ended = map[string]*recorded.Text{}, map[int64]*begun{}, nil, false
+	if err := recorded.Lines(data, r.line); err != nil {
+		return err
+	}
+	r.t.endless += len(r.open)
+	r.t.unended = r.t.unended || !r.ended
+	if len(r.busy) == 0 {
+		return nil // it did nothing
+	}
+	r.t.processes++
+	r.t.clients = max(r.t.clients, atOnce(r.busy))
+	for _, m := range r.busy {
+		r.all = append(r.all, moment{m.at + r.offset, m.delta})
+	}
+	return nil
+}
+
+// begins notes when a log began, beside the others.
+func (r *logReader) begins(text string) {
+	began, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		r.offset = 0
+		return
+	}
+	if r.began.IsZero() {
+		r.began = began
+	}
+	r.offset = began.Sub(r.began).Nanoseconds()
 }
 
 func (r *logReader) line(line *recorded.Line) error {
 	switch {
+	case line.Traffic != 0:
+		r.begins(line.Began)
+		return nil
 	case line.ID != "":
 		t := recorded.TextOf(line.SQL)
 		r.known[line.ID], r.texts[t.ID] = t, t.Template
@@ -142,7 +188,7 @@ func (r *logReader) line(line *recorded.Line) error {
 		return nil
 	case line.S == "":
 		if line.Dropped != nil {
-			r.t.dropped, r.t.ended = r.t.dropped+*line.Dropped, true
+			r.t.dropped, r.ended = r.t.dropped+*line.Dropped, true
 		}
 		return nil
 	}
@@ -239,7 +285,7 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 			n, _ := v.Length()
 			s.size += n
 		}
-		s.sample.At, s.sample.Rows = append(s.sample.At, first.At), append(s.sample.Rows, first.Values)
+		s.sample.At, s.sample.Rows = append(s.sample.At, first.At+r.offset), append(s.sample.Rows, first.Values)
 	}
 	at := 0
 	for i, l := range lines {
@@ -271,11 +317,7 @@ func (s *loggedStep) take(l logLine) {
 }
 
 // finish sorts the shapes and sums up when they came.
-func (r *logReader) finish() (*logged, error) {
-	if len(r.shapes) == 0 {
-		return nil, errors.New("there is no statement in it that succeeded")
-	}
-	r.t.endless += len(r.open)
+func (r *logReader) finish() *logged {
 	for _, s := range r.shapes {
 		for _, id := range s.ids {
 			s.sql = append(s.sql, r.first[id].Written(s.count >= minConstant))
@@ -291,41 +333,57 @@ func (r *logReader) finish() (*logged, error) {
 		r.t.nanos += s.nanos
 	}
 	r.arrivals()
-	return &r.t, nil
+	return &r.t
 }
 
-// arrivals finds how many operations come, and how many are under way at once.
-func (r *logReader) arrivals() {
-	slices.SortFunc(r.busy, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.delta-b.delta) })
-	seconds, spent := map[int64]int{}, map[int]int64{}
+// inOrder sorts by time; what ends comes before what begins then.
+func inOrder(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.delta-b.delta) }
+
+// atOnce is how many operations are under way at the same time, 95 % of the time at most.
+func atOnce(busy []moment) int {
+	slices.SortFunc(busy, inOrder)
+	spent := map[int]int64{}
 	under, total, most := 0, int64(0), 0
-	for i, m := range r.busy {
+	for i, m := range busy {
 		if i > 0 && under > 0 {
-			spent[under] += m.at - r.busy[i-1].at
-			total += m.at - r.busy[i-1].at
+			spent[under] += m.at - busy[i-1].at
+			total += m.at - busy[i-1].at
 		}
-		if under += m.delta; m.delta > 0 {
-			seconds[m.at/1e9]++
-		}
+		under += m.delta
 		most = max(most, under)
 	}
-	for below := int64(0); r.t.clients < most && float64(below) < 0.95*float64(total); {
-		r.t.clients++
-		below += spent[r.t.clients]
+	n := 0
+	for below := int64(0); n < most && float64(below) < 0.95*float64(total); below += spent[n] {
+		n++
 	}
-	r.t.clients = max(1, r.t.clients)
+	return max(1, n)
+}
+
+// arrivals finds how many operations come.
+func (r *logReader) arrivals() {
+	slices.SortFunc(r.all, inOrder)
+	seconds := map[int64]int{}
+	for _, m := range r.all {
+		if m.delta > 0 {
+			seconds[m.at/1e9]++
+		}
+	}
 	for _, n := range seconds {
 		r.t.peak = max(r.t.peak, n)
 	}
-	if wide := r.busy[len(r.busy)-1].at - r.busy[0].at; wide > 0 {
-		r.t.rate = float64(len(r.busy)/2) * 1e9 / float64(wide)
+	if wide := r.all[len(r.all)-1].at - r.all[0].at; wide > 0 {
+		r.t.rate = float64(len(r.all)/2) * 1e9 / float64(wide)
 	}
 }
 
 // summary says what the log shows of the traffic.
 func (t *logged) summary() []string {
-	all := []string{fmt.Sprintf("%d operations of %d kinds, %s a second, %d in the busiest second; up to %d at once 95 %% of the time",
-		t.count, len(t.shapes), perSecond(t.rate), t.peak, t.clients)}
+	each := ""
+	if t.processes > 1 {
+		each = fmt.Sprintf("in each of %d processes ", t.processes)
+	}
+	all := []string{fmt.Sprintf("%d operations of %d kinds, %s a second, %d in the busiest second; %sup to %d at once 95 %% of the time",
+		t.count, len(t.shapes), perSecond(t.rate), t.peak, each, t.clients)}
 	for _, each := range []struct {
 		n    int64
 		what string
@@ -337,8 +395,8 @@ func (t *logged) summary() []string {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
 		}
 	}
-	if !t.ended {
-		all = append(all, "its last line is missing, which says how many lines were dropped: close the recorder before you copy the file")
+	if t.unended {
+		all = append(all, "the last line of a log is missing, which says how many lines were dropped: close the recorder before you copy the file")
 	}
 	return all
 }

@@ -43,10 +43,10 @@ func draftedFromLog(t *testing.T, schema string, do func(db *sql.DB)) *Draft {
 	t.Helper()
 	database := create(t, schema)
 	o := options(database, "")
-	o.Log, o.LogName = record(t, database, 1<<30, func(db *sql.DB) {
+	o.Logs = []Log{{"app.ndjson", record(t, database, 1<<30, func(db *sql.DB) {
 		db.SetMaxOpenConns(1)
 		do(db)
-	}), "app.ndjson"
+	})}}
 	d, err := draftIn(t, t.Context(), o)
 	must(t, err)
 	return d
@@ -100,7 +100,7 @@ func TestLog(t *testing.T) {
 		}
 	})
 	o := options(database, "")
-	o.Queries, o.Log, o.LogName = "", log, "app.ndjson"
+	o.Queries, o.Logs = "", []Log{{"app.ndjson", log}}
 	d, err := draftIn(t, t.Context(), o)
 	must(t, err)
 	all := expanded(t, d)
@@ -142,7 +142,7 @@ func TestLogDiffers(t *testing.T) {
 	_, err = db.Exec("DELETE FROM sale WHERE id % 2") // the database is not as it was
 	must(t, errors.Join(err, db.Close()))
 	o := options(database, "-- name: sales\n"+query)
-	o.Log, o.LogName = log, "app.ndjson"
+	o.Logs = []Log{{"app.ndjson", log}}
 	d, err := draftIn(t, t.Context(), o)
 	must(t, err)
 	if len(d.Operations) != 2 || d.Operations[0] != "sales" {
@@ -162,10 +162,62 @@ func TestLogClients(t *testing.T) {
 			fmt.Fprintf(&text, `{"at":%d,"conn":%d,"tx":0,"s":"a","rows":1,"ns":900000}`+"\n", i*1_000_000+conn*1000, conn+1)
 		}
 	}
-	l, err := readLog([]byte(text.String()))
+	l, err := readLogs(Log{"app.ndjson", []byte(text.String())})
 	must(t, err)
 	if l.clients != 4 || l.peak != 4000 || l.rate < 3900 || l.rate > 4100 {
 		t.Errorf("got %d clients, %d in a second, %.0f a second; want 4, 4000 and about 4000", l.clients, l.peak, l.rate)
+	}
+}
+
+// Each process of a program has a log of its own: names, connections and transactions are those
+// of its log, and clients are counted in each. They are sorted by when each log began.
+func TestLogsOfProcesses(t *testing.T) {
+	log := func(began, text string, conns int) Log {
+		var all strings.Builder
+		fmt.Fprintf(&all, `{"traffic":2,"began":"2026-11-27T20:00:%sZ"}`+"\n"+`{"id":"a","sql":%q}`+"\n", began, text)
+		for i := range 1000 {
+			for conn := range conns {
+				fmt.Fprintf(&all, `{"at":%d,"conn":%d,"tx":0,"s":"a","rows":1,"ns":900000}`+"\n", i*1_000_000+conn*1000, conn+1)
+			}
+		}
+		// The next log's connection 1 is in no transaction.
+		all.WriteString(`{"at":2000000000,"conn":1,"tx":7,"s":"begin","ns":1}` + "\n" + `{"dropped":1}` + "\n")
+		return Log{text, []byte(all.String())}
+	}
+	idle := Log{"idle", []byte(`{"traffic":2,"began":"2026-11-27T20:00:00Z"}` + "\n" + `{"dropped":0}` + "\n")}
+	l, err := readLogs(log("02", "SELECT 1", 3), idle, log("00", "SELECT 2 + 3", 2), log("02", "SELECT 1", 1))
+	must(t, err)
+	if l.processes != 3 || l.clients != 3 || l.count != 6000 || len(l.shapes) != 2 || l.endless != 3 || l.dropped != 3 || l.unended {
+		t.Errorf("got %d processes of %d clients, %d operations of %d kinds, %d without an end, %d dropped; want 3 of 3, 6000 of 2, 3, 3",
+			l.processes, l.clients, l.count, len(l.shapes), l.endless, l.dropped)
+	}
+	if l.peak != 4000 || l.rate < 1900 || l.rate > 2100 { // 2000 in the first second, 4000 in the third
+		t.Errorf("got %d in a second, %.0f a second; want 4000 and about 2000", l.peak, l.rate)
+	}
+	if _, err := readLogs(log("00", "SELECT 1", 1), Log{"torn", []byte("SELECT 1")}); err == nil || !strings.HasPrefix(err.Error(), "torn: line 1 is not") {
+		t.Errorf("got %v, want the log that cannot be read", err)
+	}
+}
+
+// A program with several processes gets a plan with as many.
+func TestProcessesOfPlan(t *testing.T) {
+	database := create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY, stock INTEGER); INSERT INTO item VALUES (1, 5), (2, 6)")
+	log := record(t, database, 1<<30, func(db *sql.DB) {
+		for range 20 {
+			ask(t, db, "SELECT stock FROM item WHERE id = ?", 1)
+		}
+	})
+	for processes, want := range map[int]string{1: "\n    clients: ", 3: "\n    processes: 3\n    clients: "} {
+		o := options(database, "")
+		for i := range processes {
+			o.Logs = append(o.Logs, Log{fmt.Sprint(i), log})
+		}
+		d, err := draftIn(t, t.Context(), o)
+		must(t, err)
+		if !strings.Contains(d.Text, want) || strings.Contains(d.Text, "processes: ") != (processes > 1) {
+			t.Errorf("%d processes: got\n%s\nwant %q in it", processes, d.Text, want)
+		}
+		expanded(t, d)
 	}
 }
 
@@ -179,11 +231,11 @@ func TestLogMistakes(t *testing.T) {
 		"nothing":         {head, "there is no statement in it that succeeded"},
 		"torn inside":     {head + "{\"s\":\n{\"dropped\":0}\n", "line 2 is not a JSON object"},
 	} {
-		if _, err := readLog([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readLogs(Log{"app.ndjson", []byte(c.text)}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := readLog([]byte(head + `{"id":"a","sql":"SELECT 1"}` + "\n" + `{"s":"a","at":1,"conn":1,"rows":1,"ns":5}` + "\n" + `{"s":"a","a`)); err != nil {
+	if _, err := readLogs(Log{"app.ndjson", []byte(head + `{"id":"a","sql":"SELECT 1"}` + "\n" + `{"s":"a","at":1,"conn":1,"rows":1,"ns":5}` + "\n" + `{"s":"a","a`)}); err != nil {
 		t.Errorf("a last line that is cut off: got %v", err)
 	}
 }
@@ -194,7 +246,7 @@ func FuzzLog(f *testing.F) {
 	f.Add("{\"traffic\":2}\n{\"id\":\"a\",\"sql\":\"SELECT 7, :a, ?1\"}\n{\"s\":\"a\",\"conn\":1,\"args\":[5],\"ns\":5}\n")
 	f.Add("{\"traffic\":2}\n{\"id\":\"a\",\"sql\":\"SELECT :literal9, 7\"}\n{\"s\":\"a\",\"conn\":1,\"args\":[5],\"ns\":5}\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := readLog([]byte(text))
+		l, err := readLogs(Log{"app.ndjson", []byte(text)})
 		if err != nil {
 			return
 		}
@@ -232,7 +284,7 @@ func TestLogOfManyWriters(t *testing.T) {
 		}
 		all.Wait()
 	})
-	l, err := readLog(log)
+	l, err := readLogs(Log{"app.ndjson", log})
 	if err != nil || len(l.shapes) != 1 || l.shapes[0].count != 400 || l.dropped != 0 {
 		t.Errorf("got %+v and error %v, want 400 operations of one kind", l, err)
 	}
@@ -257,7 +309,7 @@ func TestLogTransactionsWithoutEnd(t *testing.T) {
 		"a transaction under way":            {alone + begin(1) + within(1), 1, 1},
 		"rows that a transaction overtook":   {begin(1) + `{"s":"a","at":5,"conn":1,"tx":0}` + "\n" + within(1) + commit(1), 2, 0},
 	} {
-		l, err := readLog([]byte(head + c.text))
+		l, err := readLogs(Log{"app.ndjson", []byte(head + c.text)})
 		if err != nil || len(l.shapes) != 1 || l.shapes[0].count != c.count || l.endless != c.endless {
 			t.Errorf("%s: got %+v and error %v, want %d operations and %d transactions without end", name, l, err, c.count, c.endless)
 			continue
@@ -278,7 +330,7 @@ func TestLogThatIsFull(t *testing.T) {
 			}
 		}
 	})
-	l, err := readLog(log)
+	l, err := readLogs(Log{"app.ndjson", log})
 	if err != nil || len(l.shapes) != 1 || l.shapes[0].count != 1 || l.dropped != 4 {
 		t.Errorf("got %+v and error %v from\n%s\nwant one operation and 4 dropped", l, err, log)
 	}
@@ -289,12 +341,12 @@ func TestLogSummary(t *testing.T) {
 	const text = `{"traffic":2}` + "\n" + `{"id":"a","sql":"SELECT 1 FROM item"}` + "\n" + `{"s":"a","at":0,"conn":1,"tx":0,"ns":1}` + "\n" +
 		`{"s":"a","at":50000,"conn":1,"tx":0,"ns":1}` + "\n"
 	for end, missing := range map[string]bool{"": true, `{"drop`: true, `{"dropped":0}` + "\n": false} {
-		l, err := readLog([]byte(text + end))
+		l, err := readLogs(Log{"app.ndjson", []byte(text + end)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := strings.Join(l.summary(), "\n")
-		if strings.Contains(got, "its last line is missing") != missing || !strings.Contains(got, " 39999 a second") {
+		if strings.Contains(got, "the last line of a log is missing") != missing || !strings.Contains(got, " 39999 a second") {
 			t.Errorf("end %q: got %q", end, got)
 		}
 	}
@@ -304,7 +356,7 @@ func TestLogSummary(t *testing.T) {
 func TestLogOfQueriesThatAreAlike(t *testing.T) {
 	scripts, err := split("-- name: pens\nSELECT id FROM item WHERE name = 'pen'\n;\n-- name: ink\nSELECT id FROM item WHERE name = 'ink';")
 	must(t, err)
-	l, err := readLog([]byte("{\"traffic\":2}\n{\"id\":\"1\",\"sql\":\"SELECT id FROM item WHERE name = 'x'\"}\n{\"s\":\"1\",\"at\":1,\"conn\":1}\n"))
+	l, err := readLogs(Log{"app.ndjson", []byte("{\"traffic\":2}\n{\"id\":\"1\",\"sql\":\"SELECT id FROM item WHERE name = 'x'\"}\n{\"s\":\"1\",\"at\":1,\"conn\":1}\n")})
 	must(t, err)
 	all := attach(scripts, l)
 	if len(all) != 2 || all[0].shape == nil || all[1].shape != nil {

@@ -50,7 +50,7 @@ func TestLogOfManyKinds(t *testing.T) {
 	}
 	add("slow", "SELECT count(*) FROM item", 1, 1e9)
 	add("version", "SELECT sqlite_version()", 100, 1000)
-	l, err := readLog([]byte(log))
+	l, err := readLogs(Log{"app.ndjson", []byte(log)})
 	must(t, err)
 	measured, slow := 0, false
 	for _, s := range attach(nil, l) {

@@ -146,7 +146,7 @@ func (d *document) origin(o *operation) string {
 	}
 	switch {
 	case o.shape != nil:
-		return fmt.Sprintf("%s, %d times in %s", from, o.shape.all(), filepath.Base(d.options.LogName))
+		return fmt.Sprintf("%s, %d times in %s", from, o.shape.all(), filepath.Base(LogsName(d.options.Logs)))
 	case d.log != nil:
 		return from + ", not in the log"
 	}
@@ -199,7 +199,7 @@ func (d *document) writeMix(w *writer, whole bool) {
 	if d.log == nil {
 		w.comment(2, "What users of an application feel: eight clients, one connection writing. The weights are assumed: write yours.")
 	} else {
-		w.comment(2, "What users of the application feel, with the weights and the number of clients of the log.")
+		w.comment(2, "What users of the application feel, with the weights, and the number of processes and clients, of the log.")
 		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations)) {
 			w.comment(2, "  %s", text)
 		}
@@ -209,6 +209,9 @@ func (d *document) writeMix(w *writer, whole bool) {
 	}
 	w.line(2, "%s:", scalar(d.mix.name))
 	w.line(4, "mix: %s", d.mix.weights(whole))
+	if d.log != nil && d.log.processes > 1 {
+		w.line(4, "processes: %d", d.log.processes)
+	}
 	w.line(4, "clients: %d\nbusy: retry", d.mix.clients)
 	writePolicy(w, d.mix.policy())
 	writeCounts(w, d.mix.counts)
@@ -232,7 +235,7 @@ func (d *document) writeLeftOut(w *writer) {
 // inputs names what the plan was made of.
 func (d *document) inputs() string {
 	var names []string
-	for _, name := range []string{d.options.Queries, d.options.LogName} {
+	for _, name := range []string{d.options.Queries, LogsName(d.options.Logs)} {
 		if name != "" {
 			names = append(names, filepath.Base(name))
 		}

@@ -405,7 +405,7 @@ var faults = map[string]fault{
 	"ignores Host":      {reply: behind(func(r *http.Request, _ string) { r.Host = r.URL.Host }), fails: map[string]string{onlyGET: `GET for host "example.org"`}},
 	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},
 	"busy backwards":    {reply: backwards, fails: map[string]string{"serving goes on with many requests at the same time, and ends with close": "busy since -1 is no possible count"}},
-	"waits uncounted":   {reply: waits, fails: map[string]string{"the waiting that is told is what the system counted of its threads": "of its living threads: the threads of clients live until close"}},
+	"waits uncounted":   {reply: waits, fails: map[string]string{"the waiting that is told is what the system counted of its threads": "of its living threads"}},
 	"began before":      {reply: beganAgain, fails: map[string]string{"the time at which a measurement began is within its call": `^began_ns and nanos say -`}},
 	"began at its end":  {reply: beganLate, fails: map[string]string{"the time at which a measurement began is within its call": `^began_ns and nanos say `}},
 	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},

@@ -131,6 +131,7 @@ func (v Value) Bound() any {
 // Line is a line of any kind.
 type Line struct {
 	Traffic int
+	Began   string
 	ID, SQL string
 	Dropped *int64
 	At      int64
