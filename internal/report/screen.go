@@ -221,7 +221,7 @@ func (r *Report) openingLines(lead *analysis.Row, s Screen) []string {
 // singleWriter reports whether several clients shared one connection for writing.
 func (r *Report) singleWriter(of *analysis.Row) bool {
 	for row := range r.Rows() {
-		if row.Name() != of.Name() || row.Cell.AllClients() < 2 {
+		if row.Name() != of.Name() || row.Cell.AllClients() < 2 || row.Cell.Engine != "sqlite" {
 			continue
 		}
 		has := func(connection string) bool {

@@ -368,15 +368,19 @@ func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 
 // The DSN of a mix that has one writing connection is not all that it takes.
 func TestSingleWriter(t *testing.T) {
-	for writers, want := range map[int]bool{0: false, 1: true, 2: false} {
+	for _, test := range []struct {
+		engine  string
+		writers int
+		want    bool
+	}{{"sqlite", 0, false}, {"sqlite", 1, true}, {"sqlite", 2, false}, {"goleveldb", 1, false}} {
 		run := plainRun("mattn", "modernc")
 		var trials []assay.Trial
 		for i, driver := range []string{"mattn", "modernc"} {
 			c := cellOf("mix", driver, "web", "")
-			c.Clients, c.Pool, c.Idle = 8, 4, 4
+			c.Clients, c.Pool, c.Idle, c.Engine = 8, 4, 4, test.engine
 			trials = append(trials, analysistest.Change(analysistest.Launches(c, 8, 40000*(1+float64(i)), i+1), func(t *assay.Trial) {
 				t.Settings = []assay.Setting{{Name: "a", Connection: "reader-1", Effective: "1"}}
-				for w := range writers {
+				for w := range test.writers {
 					t.Settings = append(t.Settings, assay.Setting{Name: "a", Connection: fmt.Sprint("writer-", w+1), Effective: "1"})
 				}
 			})...)
@@ -385,8 +389,8 @@ func TestSingleWriter(t *testing.T) {
 		if err := mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "SetMaxOpenConns(1)"); got != want {
-			t.Errorf("%d writers: got one writer advised %v, want %v:\n%s", writers, got, want, out.String())
+		if got := strings.Contains(out.String(), "SetMaxOpenConns(1)"); got != test.want {
+			t.Errorf("%d writers of %s: got one writer advised %v, want %v:\n%s", test.writers, test.engine, got, test.want, out.String())
 		}
 	}
 }
