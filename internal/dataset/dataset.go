@@ -19,36 +19,22 @@
 //	state = mix(key + G*(row+1))
 //	xi    = mix(state + G*(i+1))
 //
-// which is splitmix64 started at state. The stream is "table/NAME",
-// "operation/NAME" or, for the choice of a part, "mix/NAME". Columns and rows
-// count from 0; the columns of an operation are the arguments of all of its
-// steps, in order. high(a*b) is the upper half of the 128-bit product,
-// fraction(x) is (x>>11) / 2^53.
+// which is splitmix64 started at state. The stream is "operation/NAME" or, for the choice
+// of a part, "mix/NAME". Columns and rows count from 0; the columns of an operation are the
+// arguments of all of its steps, in order. high(a*b) is the upper half of the 128-bit
+// product, fraction(x) is (x>>11) / 2^53.
 //
-//	NULL     where fraction(x0) < Null
-//	seq      From + row
 //	uniform  From + high(x1 * (To-From+1))
 //	zipf     From + fnv(rank as 8 bytes, little-endian) mod (To-From+1), where
 //	         rank is drawn from fraction(x1) by YCSB's ZipfianGenerator
-//	real     Low + fraction(x1) * (High-Low)
-//	text     character j: 'a' + (26 * (bits 16(j mod 4) .. 16(j mod 4)+15 of
-//	         word x(1+j/4))) >> 16
-//	blob     the words x1, x2, ..., little-endian, cut to Length
 //	key      SQL with the number i that Draw gives, plus 1, for :i: seq From + row
 //	         mod (To-From+1); uniform, zipf as above; latest To + g - rank, where g
 //	         is how many keys the mix has added before
 //	expression, row: what SQL gives, run with package seeded's functions
 //	same     what the argument Of has
-//	bool     the highest bit of x1
-//	from     what the row number high(x1 * n) has, counted from 0 in the order
-//	         in which SQLite reads them, of the table's n rows without NULL in
-//	         the columns drawn; x1 is of the stream "operation/NAME/TABLE" and
-//	         the column Of
 //	part     the part into whose share of the weights high(x1 * total) falls
 //
-// A derived value is exact: (v*Mul + Add) mod Mod is the mathematical result
-// in [0, Mod); only without modulus it wraps around at 64 bits. It is NULL
-// where v is. Zipf depends on the platform's power function, whose last bit may
+// Zipf depends on the platform's power function, whose last bit may
 // differ between architectures; everything else is equal everywhere.
 package dataset
 

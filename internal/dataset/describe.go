@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"modernc.org/sqlite"
 
 	"assay"
 	"assay/internal/dataset/seeded"
+	"assay/internal/plan/sqltext"
 )
 
 // describeRows is at how many positions arguments are tried until every
@@ -163,11 +163,12 @@ func nullable(ctx context.Context, conn *sql.Conn, query string, columns []sqlit
 
 func selectsOnly(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo) (bool, error) {
 	selects := 0
-	for _, word := range sqlWords(query) {
-		switch word {
-		case "left", "right", "full", "outer", "having":
+	tokens, _ := sqltext.Scan(query)
+	for _, t := range tokens {
+		switch {
+		case slices.ContainsFunc([]string{"LEFT", "RIGHT", "FULL", "OUTER", "HAVING"}, t.Is):
 			return false, nil
-		case "select":
+		case t.Is("SELECT"):
 			selects++
 		}
 	}
@@ -186,19 +187,6 @@ func notNull(ctx context.Context, conn *sql.Conn, c sqlite.ColumnInfo) (bool, er
 	var certain bool
 	err := conn.QueryRowContext(ctx, query, c.TableName, c.OriginName).Scan(&certain)
 	return certain, err
-}
-
-// sqlWords splits SQL roughly; a word in a literal only makes the result more
-// careful.
-func sqlWords(query string) []string {
-	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
-}
-
-func firstWord(query string) string {
-	if all := sqlWords(query); len(all) > 0 {
-		return all[0]
-	}
-	return ""
 }
 
 // Resolve returns the operation with the Returns that its query steps, its

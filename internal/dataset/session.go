@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"modernc.org/sqlite"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 	"assay/kit/answer"
 	"assay/kit/column"
 )
@@ -185,8 +187,8 @@ func plainQuery(conn *sql.Conn, query string) (string, error) {
 			truths = true
 		}
 	}
-	first := firstWord(query)
-	selects := first == "select" || first == "with" || first == "values"
+	tokens, _ := sqltext.Scan(query)
+	selects := slices.Contains([]string{"SELECT", "VALUES"}, sqltext.Verb(tokens))
 	switch {
 	case !times && (!truths || !selects):
 		return query, nil

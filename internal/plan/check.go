@@ -79,10 +79,14 @@ func (c checker) operation(name text, o *operation) {
 	}
 	o.axes = c.axes(o.Params, c.params)
 	if o.Cache.set() {
-		o.axes = append(o.axes, c.cacheAxis(o))
+		c.axis(o, "cache", o.Cache.place, values(o.Cache))
 	}
 	if o.Load.Open.set() {
-		o.axes = append(o.axes, c.arrivalsAxis(o))
+		ways := values(o.Load.Arrivals)
+		if len(ways) == 0 {
+			ways = assay.Arrivals[:1]
+		}
+		c.axis(o, assay.ArrivalsParam, o.Load.place, ways)
 	}
 	c.processes(o)
 	pools(c.m, o.Pool, nil)
@@ -113,13 +117,12 @@ func (c checker) processes(o *operation) {
 	}
 }
 
-// cacheAxis makes an axis of the states of the cache.
-func (c checker) cacheAxis(o *operation) Axis {
-	axis := Axis{Name: "cache", Values: values(o.Cache)}
-	if _, taken := o.Params.get(axis.Name); taken {
-		c.m.at(o.Cache.place, "cache is a param of the operation already")
+// axis gives an operation an axis beside its params.
+func (c checker) axis(o *operation, name string, at place, values []string) {
+	if _, taken := o.Params.get(name); taken {
+		c.m.at(at, "%s is a param of the operation already", name)
 	}
-	return axis
+	o.axes = append(o.axes, Axis{name, values})
 }
 
 // transactions checks the transaction axis, and keeps what is right in it.
@@ -156,16 +159,11 @@ func (c checker) mix(o *operation) {
 		case part.Serve.set():
 			c.m.at(e.key.place, "%s is served by itself: serve belongs to the mix", e.key.value)
 		default:
-			c.partParams(e.key, part, o)
-		}
-	}
-}
-
-// partParams checks that the mix has the params of its part.
-func (c checker) partParams(name text, part, mix *operation) {
-	for _, axis := range part.Params.names() {
-		if _, ok := mix.Params.get(axis); !ok {
-			c.m.at(name.place, "%s has the param %s, and the mix has not: give it to the mix as well", name.value, axis)
+			for _, axis := range part.Params.names() {
+				if _, has := o.Params.get(axis); !has {
+					c.m.at(e.key.place, "%s has the param %s, and the mix has not: give it to the mix as well", e.key.value, axis)
+				}
+			}
 		}
 	}
 }

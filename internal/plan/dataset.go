@@ -81,20 +81,16 @@ func (r *resolver) scaledSeries(sql string, t text) string {
 		if !token.Is("generate_series") || i+1 == len(tokens) {
 			continue
 		}
-		arguments := call(tokens[i+1:], tokens[i+1].Depth)
-		from, to := 0, arguments[len(arguments)-1].To
-		for _, a := range arguments {
-			switch comma := a.Kind == ',' && a.Depth == arguments[0].Depth+1; {
-			case comma && from == 0:
-				from = a.To
-			case comma:
-				to = min(to, a.From)
-			}
-		}
-		if from == 0 {
+		arguments := sqltext.Call(tokens[i+1:])
+		commas := sqltext.Commas(arguments)
+		if len(commas) == 0 {
 			continue
 		}
 		r.resized = true
+		from, to := commas[0].To, arguments[len(arguments)-1].To
+		if len(commas) > 1 {
+			to = commas[1].From
+		}
 		fmt.Fprintf(&scaled, "%smax(1, CAST(round((%s) * %g) AS INTEGER))", sql[end:from], sql[from:to], r.scale)
 		end = to
 	}
@@ -108,7 +104,7 @@ func seriesParams(sql string) (names []string) {
 		if !token.Is("generate_series") || i+1 == len(tokens) {
 			continue
 		}
-		for _, a := range call(tokens[i+1:], tokens[i+1].Depth) {
+		for _, a := range sqltext.Call(tokens[i+1:]) {
 			if a.Kind == sqltext.Named {
 				names = append(names, a.Text[1:])
 			}

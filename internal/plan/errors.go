@@ -55,10 +55,6 @@ type place struct{ line, column int }
 
 func (p place) set() bool { return p.line > 0 }
 
-func (p place) where() place { return p }
-
-func (p *place) put(at place) { *p = at }
-
 // mistakes collects what is wrong with a plan while it is read.
 type mistakes struct {
 	file string

@@ -248,7 +248,7 @@ func TestServeMistakes(t *testing.T) {
 		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: burst}}":                     `unknown value of arrivals "burst": there is poisson, even`,
 		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: [even, even]}}":              `"even" is listed twice`,
 		"{sql: SELECT 1, serve: http, load: {closed: 1, arrivals: even}}":                    "arrivals needs open beside it",
-		"{sql: SELECT 1, serve: http, load: {open: 1}, params: {arrivals: [even, poisson]}}": "with load: open, arrivals is a param of the operation already",
+		"{sql: SELECT 1, serve: http, load: {open: 1}, params: {arrivals: [even, poisson]}}": "arrivals is a param of the operation already",
 		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}":                        "load: closed says how many clients there are already",
 		"{sql: SELECT 1, serve: http, phases: true}":                                         "phases does not go with serve",
 		"{sql: SELECT 1, serve: http, cache: cold}":                                          "cache does not go with serve",

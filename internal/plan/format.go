@@ -12,37 +12,25 @@ import (
 
 // document is a plan as users write it; schema.yaml says what its keys are.
 type document struct {
-	Name       text
-	About      text
-	Seed       number
-	Budget     text
-	Precision  text
-	Margin     text
-	Launches   number
-	Timeout    text
-	Factors    boolean
-	Drivers    list[text]
-	Reference  text
-	Clients    list[number]
-	Processes  list[number]
-	Pool       list[pool]
-	Begin      list[text]
-	Profiles   dict[profile]
-	Workload   workload
-	Operations dict[operation]
-	Workloads  dict[workload]
+	Name, About, Budget, Precision, Margin, Timeout, Reference text
+	Seed, Launches                                             number
+	Factors                                                    boolean
+	Drivers, Begin                                             list[text]
+	Clients, Processes                                         list[number]
+	Pool                                                       list[pool]
+	Profiles                                                   dict[profile]
+	Workload                                                   workload
+	Operations                                                 dict[operation]
+	Workloads                                                  dict[workload]
 }
 
 type workload struct {
-	place      `yaml:"-"`
-	Name       text
-	Schema     text
-	File       text
-	Recorded   text
-	Params     dict[list[scalar]]
-	Data       dict[text]
-	Records    records
-	Operations dict[operation]
+	place                        `yaml:"-"`
+	Name, Schema, File, Recorded text
+	Params                       dict[list[scalar]]
+	Data                         dict[text]
+	Records                      records
+	Operations                   dict[operation]
 }
 
 // operation is what is timed.
@@ -50,52 +38,33 @@ type operation struct {
 	place `yaml:"-"`
 	axes  []Axis // of Params, set where the workload is checked
 
-	// Of statements.
-	SQL     text
-	Script  text
-	Steps   list[step]
-	Args    text
-	Rows    number
-	Returns list[text]
+	// What it does.
+	SQL, Script, Args, Draw text
+	Steps                   list[step]
+	Rows                    number
+	Returns                 list[text]
+	Mix                     dict[number]
+	Writers                 number
+	KV, Key, Order, Value   text // of a key-value store
+	Limit                   list[number]
+	Call                    text // of the worker's own
+	Answer                  check
+	Changes                 boolean
+	Sum                     sum
 
 	// What makes several cells of it.
-	Statement   list[text]
-	Transaction list[scalar]
-	Begin       list[text]
-	Params      dict[list[scalar]]
-	Clients     list[number]
-	Processes   list[number]
-	Pool        list[pool]
-	Profiles    list[text]
+	Statement, Begin, Profiles, Cache list[text]
+	Transaction                       list[scalar]
+	Params                            dict[list[scalar]]
+	Clients, Processes                list[number]
+	Pool                              list[pool]
 
 	// How it is measured, and proved.
-	Count  count
-	Per    text
-	Busy   text
-	Phases boolean
-	Cache  list[text]
-	Check  check
-
-	Mix     dict[number]
-	Writers number
-	Draw    text
-	Only    text
-
-	// Of a key-value store.
-	KV    text
-	Key   text
-	Order text
-	Value text
-	Limit list[number]
-
-	// Of the worker's own.
-	Call    text
-	Answer  check
-	Changes boolean
-
-	Sum   sum
-	Serve text
-	Load  load
+	Count                  count
+	Per, Busy, Only, Serve text
+	Phases                 boolean
+	Check                  check
+	Load                   load
 }
 
 // statements reports whether the operation is of SQL that the plan has.
@@ -110,15 +79,11 @@ type sum struct {
 
 // step is one statement, or several that are repeated together.
 type step struct {
-	place   `yaml:"-"`
-	SQL     text
-	Script  text
-	Args    text
-	Draw    text
-	Rows    number
-	Returns list[text]
-	Repeat  number
-	Steps   list[step]
+	place                   `yaml:"-"`
+	SQL, Script, Args, Draw text
+	Rows, Repeat            number
+	Returns                 list[text]
+	Steps                   list[step]
 }
 
 // check is a query, alone or with the types of its answer.
@@ -139,41 +104,32 @@ type count struct {
 
 // pool is a number of open connections, alone or with the idle ones.
 type pool struct {
-	place `yaml:"-"`
-	Open  number
-	Idle  number
+	place      `yaml:"-"`
+	Open, Idle number
 }
 
 // records are the keys and values that a store begins with.
 type records struct {
-	place  `yaml:"-"`
-	N      number
-	Key    text
-	Value  text
-	Fields number
+	place      `yaml:"-"`
+	N, Fields  number
+	Key, Value text
 }
 
 // load says how requests arrive at a server.
 type load struct {
-	place    `yaml:"-"`
-	Closed   list[number]
-	Open     list[number]
-	Arrivals list[text]
+	place        `yaml:"-"`
+	Closed, Open list[number]
+	Arrivals     list[text]
 }
 
 // profile is a set of settings. Beside the keys of the struct it has one for
 // each setting.
 type profile struct {
-	place     `yaml:"-"`
-	Raw       dict[text]
-	File      dict[scalar]
-	Prepare   list[text]
-	Requests  dict[scalar]
-	Once      list[text]
-	Each      list[text]
-	Drivers   list[text]
-	Lazy      boolean
-	Published boolean
+	place                        `yaml:"-"`
+	Raw                          dict[text]
+	File, Requests               dict[scalar]
+	Prepare, Once, Each, Drivers list[text]
+	Lazy, Published              boolean
 
 	settings []entry[scalar]
 }

@@ -255,18 +255,6 @@ func (c checker) serve(o *operation) {
 	}
 }
 
-// arrivalsAxis makes an axis of the ways in which the requests of an open load arrive.
-func (c checker) arrivalsAxis(o *operation) Axis {
-	if _, taken := o.Params.get(assay.ArrivalsParam); taken {
-		c.m.at(o.Load.place, "with load: open, %s is a param of the operation already", assay.ArrivalsParam)
-	}
-	ways := values(o.Load.Arrivals)
-	if len(ways) == 0 {
-		ways = assay.Arrivals[:1]
-	}
-	return Axis{Name: assay.ArrivalsParam, Values: ways}
-}
-
 // clients are the numbers of clients of an operation: of a closed load, or those
 // that the open one has connections for.
 func (o *operation) clients(m *mistakes, p *Plan) []int {

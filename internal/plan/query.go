@@ -159,7 +159,7 @@ func valueShape(tokens []sqltext.Token) (rows bool, columns int) {
 		}
 	}
 	if tokens[start].Is("VALUES") {
-		return true, 1 + commas(call(tokens[start+1:], 0), 1)
+		return true, 1 + len(sqltext.Commas(sqltext.Call(tokens[start+1:])))
 	}
 	list := tokens[start+1:]
 	for i, t := range list {
@@ -178,7 +178,7 @@ func valueShape(tokens []sqltext.Token) (rows bool, columns int) {
 			return rows, 0
 		}
 	}
-	return rows, 1 + commas(list, 0)
+	return rows, 1 + len(sqltext.Commas(list))
 }
 
 var (
@@ -194,25 +194,6 @@ func withoutFrom(tokens []sqltext.Token) string {
 		}
 	}
 	return ""
-}
-
-// call returns the tokens from a parenthesis of this depth up to its end.
-func call(tokens []sqltext.Token, depth int) []sqltext.Token {
-	for i, t := range tokens {
-		if t.Kind == ')' && t.Depth == depth {
-			return tokens[:i]
-		}
-	}
-	return tokens
-}
-
-func commas(tokens []sqltext.Token, depth int) (n int) {
-	for _, t := range tokens {
-		if t.Kind == ',' && t.Depth == depth {
-			n++
-		}
-	}
-	return n
 }
 
 // sqlDraws are the ways to draw rows of a query.

@@ -98,13 +98,14 @@ func (m *mistakes) follow(root ast.Node) {
 	if !errors.As(theFormat().Validate(m.take(root, nil, all)), &wrong) {
 		return
 	}
-	leaves := leavesOf(wrong)
+	leaves, misspelt := leavesOf(wrong), map[string]bool{}
 	for _, e := range leaves {
-		misspelt := slices.ContainsFunc(leaves, func(other *jsonschema.ValidationError) bool {
-			_, unknown := other.ErrorKind.(*kind.AdditionalProperties)
-			return unknown && slices.Equal(other.InstanceLocation, e.InstanceLocation)
-		})
-		if !misspelt || !isMissing(e) { // what is missing may be there, misspelt
+		if _, unknown := e.ErrorKind.(*kind.AdditionalProperties); unknown {
+			misspelt[wayTo(e.InstanceLocation...)] = true
+		}
+	}
+	for _, e := range leaves {
+		if !misspelt[wayTo(e.InstanceLocation...)] || !isMissing(e) { // what is missing may be there, misspelt
 			m.deviation(e, all)
 		}
 	}

@@ -23,9 +23,9 @@ func Varying(tokens []Token) (found string, at Token) {
 		case i+1 >= len(tokens) || tokens[i+1].Kind != '(':
 		case slices.Contains(otherCalls, word):
 			return word + "()", t
-		case word == "random" && len(call(tokens[i+1:])) == 0:
+		case word == "random" && len(Call(tokens[i+1:])) == 0:
 			return "random()", t
-		case slices.Contains(dateCalls, word) && ofNow(word, call(tokens[i+1:])):
+		case slices.Contains(dateCalls, word) && ofNow(word, Call(tokens[i+1:])):
 			return word + " of now", t
 		}
 	}
@@ -35,15 +35,15 @@ func Varying(tokens []Token) (found string, at Token) {
 // Zoned finds a date that depends on the machine's time zone.
 func Zoned(tokens []Token) (at Token, found bool) {
 	for i, t := range tokens {
-		if t.Kind == Word && i+1 < len(tokens) && slices.Contains(dateCalls, strings.ToLower(t.Text)) && has(call(tokens[i+1:]), "'localtime'", "'utc'") {
+		if t.Kind == Word && i+1 < len(tokens) && slices.Contains(dateCalls, strings.ToLower(t.Text)) && has(Call(tokens[i+1:]), "'localtime'", "'utc'") {
 			return t, true
 		}
 	}
 	return Token{}, false
 }
 
-// call returns what stands between the parentheses that the tokens begin with.
-func call(tokens []Token) []Token {
+// Call returns what stands between the parentheses that the tokens begin with.
+func Call(tokens []Token) []Token {
 	if len(tokens) == 0 || tokens[0].Kind != '(' {
 		return nil
 	}
@@ -55,16 +55,20 @@ func call(tokens []Token) []Token {
 	return tokens[1:]
 }
 
+// Commas are those that part the tokens, outside of the parentheses in them.
+func Commas(tokens []Token) (all []Token) {
+	for _, t := range tokens {
+		if t.Kind == ',' && t.Depth == tokens[0].Depth {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
 // ofNow reports whether a date function takes the clock: by name, or because no time is
 // given.
 func ofNow(function string, arguments []Token) bool {
-	commas := 0
-	for _, t := range arguments {
-		if t.Kind == ',' && t.Depth == arguments[0].Depth {
-			commas++
-		}
-	}
-	return len(arguments) == 0 || function == "strftime" && commas == 0 || has(arguments, "'now'", "'subsec'", "'subsecond'")
+	return len(arguments) == 0 || function == "strftime" && len(Commas(arguments)) == 0 || has(arguments, "'now'", "'subsec'", "'subsecond'")
 }
 
 func has(tokens []Token, texts ...string) bool {
