@@ -25,7 +25,7 @@ type document struct {
 }
 
 type workload struct {
-	place                        `yaml:"-"`
+	place
 	Name, Schema, File, Recorded text
 	Params                       dict[list[scalar]]
 	Data                         dict[text]
@@ -35,8 +35,8 @@ type workload struct {
 
 // operation is what is timed.
 type operation struct {
-	place `yaml:"-"`
-	axes  []Axis // of Params, set where the workload is checked
+	place
+	axes []Axis // of Params, set where the workload is checked
 
 	// What it does.
 	SQL, Script, Args, Draw text
@@ -79,7 +79,7 @@ type sum struct {
 
 // step is one statement, or several that are repeated together.
 type step struct {
-	place                   `yaml:"-"`
+	place
 	SQL, Script, Args, Draw text
 	Rows, Repeat            number
 	Returns                 list[text]
@@ -88,7 +88,7 @@ type step struct {
 
 // check is a query, alone or with the types of its answer.
 type check struct {
-	place   `yaml:"-"`
+	place
 	SQL     text
 	Returns list[text]
 }
@@ -104,20 +104,20 @@ type count struct {
 
 // pool is a number of open connections, alone or with the idle ones.
 type pool struct {
-	place      `yaml:"-"`
+	place
 	Open, Idle number
 }
 
 // records are the keys and values that a store begins with.
 type records struct {
-	place      `yaml:"-"`
+	place
 	N, Fields  number
 	Key, Value text
 }
 
 // load says how requests arrive at a server.
 type load struct {
-	place        `yaml:"-"`
+	place
 	Closed, Open list[number]
 	Arrivals     list[text]
 }
@@ -125,7 +125,7 @@ type load struct {
 // profile is a set of settings. Beside the keys of the struct it has one for
 // each setting.
 type profile struct {
-	place                        `yaml:"-"`
+	place
 	Raw                          dict[text]
 	File, Requests               dict[scalar]
 	Prepare, Once, Each, Drivers list[text]
