@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"assay/internal/gate"
+	"assay/internal/lab"
 	"assay/internal/sys/guard"
 
 	"github.com/spf13/cobra"
@@ -20,12 +22,17 @@ type gateFlags struct {
 	maxSlowdown        string
 	undecided          string
 	budget             time.Duration
+	bisect             bool
+	good, bad          string
 	outputs[*gate.Report]
 	quiet bool
 }
 
 // defaultGateBudget is the time to measure of each driver.
 const defaultGateBudget = 10 * time.Minute
+
+// defaultBisectBudget is the time to measure of each version.
+const defaultBisectBudget = time.Minute
 
 func (a *app) gateCommand() *cobra.Command {
 	var flags gateFlags
@@ -39,12 +46,22 @@ do. It measures suspected regressions again in fresh launches, and only those de
   assay gate --driver modernc --base v1.61.1 --head ../my-checkout
   assay gate --driver apsw --base 3.46.0 --head 3.50.0
   assay gate --base-ref origin/main
+  assay gate --bisect --driver better-sqlite3 --good 11.5.0 --bad 12.4.1
+--bisect names the first published version that is slower or plans worse than --good: it compares
+query plans first, and measures only where those of --bad are no worse. It exits with 0 where
+nothing is worse, 1 where a version is named and 2 after an error; another call goes on.
 If you omit --driver, --base and --head are whole names of drivers: NAME[@VERSION][:OPTION...].
 Exit status 1: a regression was confirmed, or gate could not do its work.`,
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
 				return err
+			}
+			if flags.bisect {
+				if !cmd.Flags().Changed("budget") {
+					flags.budget = defaultBisectBudget
+				}
+				return a.bisect(cmd.Context(), planArgument(args), flags)
 			}
 			return a.gate(cmd.Context(), planArgument(args), flags)
 		},
@@ -55,9 +72,12 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.head, "head", "", "version that is to replace it, or the folder of a checkout")
 	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions that go.mod, requirements.txt, package-lock.json, Cargo.lock and their like pin with those at this revision of git")
 	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod, or another lock file")
+	f.BoolVar(&flags.bisect, "bisect", false, "name the first version of --driver after --good, up to --bad, that is worse")
+	f.StringVar(&flags.good, "good", "", "with --bisect: a version that is not worse")
+	f.StringVar(&flags.bad, "bad", "", "with --bisect: a later version that may be")
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
-	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept to measure suspected regressions again")
+	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, with --bisect each version (default 1m), builds excluded; a third is kept to measure suspected regressions again")
 	flags.addOutputs(cmd, gate.Formats(version))
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
@@ -67,6 +87,14 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 func (f gateFlags) check() error {
 	named := f.base != "" && f.head != ""
 	switch {
+	case f.bisect && (f.driver == "" || f.good == "" || f.bad == ""):
+		return usage(errors.New("--bisect needs --driver, --good and --bad"), "assay help gate")
+	case f.bisect && (named || f.baseRef != ""):
+		return usage(errors.New("--bisect takes --good and --bad: leave --base, --head and --base-ref out"))
+	case !f.bisect && (f.good != "" || f.bad != ""):
+		return usage(errors.New("--good and --bad belong to --bisect"))
+	case f.bisect:
+		return nil
 	case f.baseRef == "" && !named:
 		return usage(errors.New("name both versions with --base and --head, or a revision with --base-ref"), "assay help gate")
 	case f.baseRef != "" && (f.base != "" || f.head != ""):
@@ -128,6 +156,53 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return &exitError{status: statusFailed}
 	}
 	return nil
+}
+
+// bisect names the first version that is worse. Each step is shown as it is found.
+func (a *app) bisect(ctx context.Context, name string, flags gateFlags) error {
+	found, err := a.bisection(ctx, name, flags)
+	a.progress.close()
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{statusInterrupted, errors.New("interrupted"), []string{"what was found of versions is kept: the same command goes on"}}
+	case err != nil:
+		var input *lab.InputError
+		if errors.As(err, &input) || errors.As(err, new(*exitError)) {
+			return err
+		}
+		return usage(err)
+	}
+	fmt.Fprintln(a.stdout, found)
+	if found.First != "" {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}
+
+func (a *app) bisection(ctx context.Context, name string, flags gateFlags) (*gate.Bisection, error) {
+	rules, err := flags.rules()
+	if err != nil {
+		return nil, err
+	}
+	p, err := readPlan(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.lab(flags.quiet)
+	if err != nil {
+		return nil, err
+	}
+	location, err := a.localLocation()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.localStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	request := gate.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.good, Head: flags.bad, Budget: flags.budget, Rules: rules}
+	return gate.Bisect(ctx, l, s, request, filepath.Join(filepath.Dir(location), "bisect"), func(step gate.Step) { fmt.Fprintln(a.stdout, step) })
 }
 
 // stoppedGate says what was kept when a gate was interrupted.

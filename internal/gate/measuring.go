@@ -128,7 +128,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgr
 			return ctx.Err()
 		}
 	}
-	return m.measure(ctx, s, p, u)
+	return m.measure(ctx, s, p, nil, u)
 }
 
 // experiments finds out what a build does with the parameters of a DSN.
@@ -136,11 +136,11 @@ func (m *Measuring) experiments(ctx context.Context, spec string) func() (facts.
 	return func() (facts.Facts, error) { return m.lab.Facts(ctx, spec) }
 }
 
-// measure runs the plan, and what is suspected once more.
-func (m *Measuring) measure(ctx context.Context, s *store.Store, p pair, u *Upgrade) error {
+// measure runs the plan, or only some cells of it, and what is suspected once more.
+func (m *Measuring) measure(ctx context.Context, s *store.Store, p pair, only map[string][]string, u *Upgrade) error {
 	began := time.Now()
 	var err error
-	if u.First, err = m.run(ctx, s, p, nil, m.request.Budget*2/3); err != nil {
+	if u.First, err = m.run(ctx, s, p, only, m.request.Budget*2/3); err != nil {
 		return err
 	}
 	suspects := u.First.Suspects()

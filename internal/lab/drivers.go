@@ -1,8 +1,11 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -69,7 +72,58 @@ func (l *Lab) Refused(ctx context.Context, driver, path string, data *dataset.Da
 	if err != nil {
 		return nil, err
 	}
-	return runner.Refused(ctx, worker.Program, path, data, operations, limit)
+	_, refused, err := runner.Prepared(ctx, worker.Program, path, data, operations, limit)
+	return refused, err
+}
+
+// QueryPlans builds a driver and returns the query plans of a plan's operations, by their names,
+// on the least of its data. Those of a server or a store it has none of.
+func (l *Lab) QueryPlans(ctx context.Context, p *plan.Plan, driver string) (map[string]string, error) {
+	worker, err := l.Build(ctx, driver)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := p.Expand([]string{driver})
+	if err != nil {
+		return nil, AsInputError(err)
+	}
+	least := map[string]assay.Case{} // by workload and operation
+	for _, c := range cases {
+		name := c.Cell.Workload + ":" + c.Operation.Name
+		if before, known := least[name]; !c.Operation.KV() && !c.Operation.Call() && (!known || c.Dataset.Rows() < before.Dataset.Rows()) {
+			least[name] = c
+		}
+	}
+	work, err := l.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	defer work.Close()
+	all := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(least)) {
+		c := least[name]
+		data, err := l.Datasets().Prepare(ctx, c.Dataset)
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Join(work.Dir, fmt.Sprintf("%d.db", i))
+		if err := data.Copy(path); err != nil {
+			return nil, err
+		}
+		plans, _, err := runner.Prepared(ctx, worker.Program, path, data, []assay.Operation{c.Operation}, inspectTimeout)
+		if err != nil {
+			return nil, fmt.Errorf("ask %s for its query plans: %w", driver, err)
+		}
+		for operation, text := range plans {
+			all[cmp.Or(c.Cell.Workload, p.Name)+": "+operation] = text
+		}
+	}
+	return all, nil
+}
+
+// Versions are the published versions of a driver's library, older ones first.
+func (l *Lab) Versions(ctx context.Context, d build.Driver) ([]string, error) {
+	return l.builder().Versions(ctx, d)
 }
 
 func hasDriver(known []build.Driver, name string) bool {

@@ -221,49 +221,52 @@ func isFull(words string) bool {
 	return strings.Contains(strings.ToLower(words), syscall.ENOSPC.Error())
 }
 
-// Refused prepares operations with a worker program, on a private copy of the data at
+// Prepared prepares operations with a worker program, on a private copy of the data at
 // a path, and returns by operation why the worker refuses it. Nothing is executed, so
 // that one worker after the other may have the same copy. Each request has the time
 // limit. Its error says that the worker could not be asked.
-func Refused(ctx context.Context, program, path string, data *dataset.Data, operations []assay.Operation, limit time.Duration) (refused map[string]error, err error) {
+func Prepared(ctx context.Context, program, path string, data *dataset.Data, operations []assay.Operation, limit time.Duration) (plans map[string]string, refused map[string]error, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(path), "refused-")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	worker, err := startWorker(ctx, Config{Timeout: limit}, program, process.Options{Dir: dir})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer worker.Kill()
-	ask := func(kind string, request any) error {
+	ask := func(kind string, request, reply any) error {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return worker.Call(limited, kind, request, nil)
+		return worker.Call(limited, kind, request, reply)
 	}
-	if err := ask(wire.TypeOpen, wire.Open{Path: path, Readers: 1, Idle: 1, Writers: 1}); err != nil {
-		return nil, fmt.Errorf("open the data: %w", err)
+	if err := ask(wire.TypeOpen, wire.Open{Path: path, Readers: 1, Idle: 1, Writers: 1}, nil); err != nil {
+		return nil, nil, fmt.Errorf("open the data: %w", err)
 	}
-	refused = map[string]error{}
+	plans, refused = map[string]string{}, map[string]error{}
 	for _, op := range operations {
 		resolved, err := data.Resolve(ctx, op)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		trace, err := data.Trace(ctx, resolved, 1)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		err = ask(wire.TypePrepare, wire.Prepare{Operation: wireOperation(op.Name, resolved, trace), Clients: 1})
+		var prepared wire.Prepared
+		err = ask(wire.TypePrepare, wire.Prepare{Operation: wireOperation(op.Name, resolved, trace), Clients: 1}, &prepared)
 		var said *wire.Error
 		switch {
 		case errors.As(err, &said):
 			refused[op.Name] = errors.New(said.Message)
 		case err != nil:
-			return nil, fmt.Errorf("prepare %s: %w", op.Name, err)
+			return nil, nil, fmt.Errorf("prepare %s: %w", op.Name, err)
+		default:
+			plans[op.Name] = prepared.QueryPlan
 		}
 	}
-	return refused, nil
+	return plans, refused, nil
 }
 
 // compareSettings sets requested beside effective, for every connection. The
