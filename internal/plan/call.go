@@ -13,23 +13,20 @@ func (p *Plan) Calls() bool {
 
 // calls reports whether the workload has nothing but calls, and their sums.
 func (w *Workload) calls() bool {
-	return !slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return !e.value.Call.set() && !e.value.Sum.calls.set() })
+	return !w.operations.any(func(o *operation) bool { return !o.calls() })
 }
 
 // callsAlone checks what stands beside the calls of a workload.
 func (c checker) callsAlone(w *workload) {
-	has := func(which func(*operation) bool) bool {
-		return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return which(&e.value) })
-	}
-	if !has(func(o *operation) bool { return o.Call.set() || o.Sum.calls.set() }) {
+	if !c.operations.any((*operation).calls) {
 		return
 	}
 	for _, e := range c.operations.entries {
 		o := &e.value
-		if !o.Call.set() && !o.Sum.calls.set() {
+		if !o.calls() {
 			c.m.at(e.key.place, "%s is in a workload with calls, which may have only calls and their sum", e.key.value)
 		}
-		if o.Sum.calls.set() && !has(func(o *operation) bool { return o.Call.set() }) {
+		if o.Sum.calls.set() && !c.operations.any(func(o *operation) bool { return o.Call.set() }) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")
 		}
 	}
@@ -42,7 +39,7 @@ func (c checker) callsAlone(w *workload) {
 
 // call checks the keys of a call as far as no values of params are needed.
 func (c checker) call(o *operation) {
-	if !o.Call.set() && !o.Sum.calls.set() {
+	if !o.calls() {
 		return
 	}
 	for _, s := range o.Transaction.items {
@@ -89,7 +86,7 @@ func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
 	if drivers.set() {
 		known := slices.Concat(p.Drivers, driverNames(p.Drivers))
 		slices.Sort(known)
-		p.drivers[profile] = m.words(drivers, "driver", slices.Compact(known))
+		p.drivers[profile] = m.words(drivers.items, "driver", slices.Compact(known))
 	}
 }
 

@@ -59,24 +59,16 @@ func (c checker) axisValues(e entry[list[scalar]]) []string {
 
 // source checks where a workload's data comes from.
 func (c checker) source(w *workload) {
-	if !w.File.set() && !w.Schema.set() && !w.Records.set() && !c.m.misspelt[w.place] && c.needsTables() {
+	if !w.File.set() && !w.Schema.set() && !w.Records.set() && !c.m.misspelt[w.place] && c.operations.any((*operation).statements) {
 		c.m.at(w.place, "a workload needs a schema, a file or records")
 	}
 	c.records(w)
 }
 
-// needsTables reports whether some operation is no key-value one.
-func (c checker) needsTables() bool {
-	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return e.value.statements() })
-}
-
 func (c checker) operation(name text, o *operation) {
-	c.m.words(o.Profiles, "profile", profileNames(c.plan.Profiles))
-	for _, e := range o.Count.byProfile.entries {
-		if known := profileNames(c.plan.Profiles); !slices.Contains(known, e.key.value) {
-			c.m.unknown(e.key.place, "profile", e.key.value, known)
-		}
-	}
+	profiles := profileNames(c.plan.Profiles)
+	c.m.words(o.Profiles.items, "profile", profiles)
+	c.m.words(o.Count.byProfile.keys(), "profile", profiles)
 	o.axes = c.axes(o.Params, c.params)
 	if o.Cache.set() {
 		c.axis(o, "cache", o.Cache.place, values(o.Cache))
@@ -96,7 +88,8 @@ func (c checker) operation(name text, o *operation) {
 	c.keyValue(o)
 	c.call(o)
 	c.serve(o)
-	if o.Only.value == "mix" && !c.mixed(name.value) {
+	mixed := c.operations.any(func(other *operation) bool { return slices.Contains(other.Mix.names(), name.value) })
+	if o.Only.value == "mix" && !mixed {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
 	}
 }
@@ -112,7 +105,7 @@ func (c checker) processes(o *operation) {
 	case slices.Max(all) <= 1:
 	case o.Serve.set():
 		c.m.at(at, "one process serves an operation over HTTP: give the operation processes: 1")
-	case o.Call.set() || o.Sum.calls.set():
+	case o.calls():
 		c.m.at(at, "a call is made in one process: give the operation processes: 1")
 	}
 }
@@ -166,11 +159,4 @@ func (c checker) mix(o *operation) {
 			}
 		}
 	}
-}
-
-func (c checker) mixed(name string) bool {
-	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool {
-		_, ok := e.value.Mix.get(name)
-		return ok
-	})
 }

@@ -53,9 +53,9 @@ func (m *mistakes) name(t text, what string) {
 }
 
 // words checks that each text of a list is one of the known words, once.
-func (m *mistakes) words(l list[text], what string, known []string) []string {
+func (m *mistakes) words(all []text, what string, known []string) []string {
 	var words []string
-	for _, t := range l.items {
+	for _, t := range all {
 		switch {
 		case !t.set(): // no text, which was reported
 		case !slices.Contains(known, t.value):

@@ -70,6 +70,9 @@ type operation struct {
 // statements reports whether the operation is of SQL that the plan has.
 func (o *operation) statements() bool { return o.SQL.set() || o.Script.set() || o.Steps.set() }
 
+// calls reports whether the operation is a call, or the sum of calls.
+func (o *operation) calls() bool { return o.Call.set() || o.Sum.calls.set() }
+
 // sum is of all calls, or of operations by name with how many times each is done.
 type sum struct {
 	place
@@ -263,9 +266,19 @@ func (d *dict[T]) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-func (d *dict[T]) names() []string {
-	return namesOf(d.entries, func(e entry[T]) string { return e.key.value })
+// any reports whether one of the parts is so.
+func (d *dict[T]) any(is func(*T) bool) bool {
+	return slices.ContainsFunc(d.entries, func(e entry[T]) bool { return is(&e.value) })
 }
+
+func (d *dict[T]) keys() (all []text) {
+	for _, e := range d.entries {
+		all = append(all, e.key)
+	}
+	return all
+}
+
+func (d *dict[T]) names() []string { return values(list[text]{items: d.keys()}) }
 
 func (d *dict[T]) get(name string) (*T, bool) {
 	i := slices.IndexFunc(d.entries, func(e entry[T]) bool { return e.key.value == name })

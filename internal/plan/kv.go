@@ -27,9 +27,7 @@ const tableZipf = "zipfian-table"
 
 // KV reports whether the plan has operations of key-value stores.
 func (p *Plan) KV() bool {
-	return slices.ContainsFunc(p.Workloads, func(w Workload) bool {
-		return w.keyValue()
-	})
+	return slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.keyValue() })
 }
 
 // keyValue checks the keys of a key-value operation as far as no values of
@@ -52,7 +50,7 @@ func (c checker) keyValue(o *operation) {
 
 // keyValue reports whether some operation is one of a key-value store.
 func (w *Workload) keyValue() bool {
-	return slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return e.value.KV.set() })
+	return w.operations.any(func(o *operation) bool { return o.KV.set() })
 }
 
 func (c checker) records(w *workload) {

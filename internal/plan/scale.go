@@ -123,7 +123,7 @@ func (o *operation) alone() bool {
 	if axis, ok := o.Params.get("tx"); ok && o.KV.set() {
 		whole = whole || slices.ContainsFunc(axis.items, func(s scalar) bool { return s.value == "all" })
 	}
-	return whole || o.Call.set() || o.Sum.calls.set()
+	return whole || o.calls()
 }
 
 // most is the largest number of clients of all processes.
