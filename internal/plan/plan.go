@@ -85,14 +85,12 @@ type Workload struct {
 // Profile returns a profile by its name, with the settings that its file has
 // before it is opened.
 func (p *Plan) Profile(name string) (profile assay.Profile, file map[string]string, err error) {
-	var names []string
 	for _, profile := range p.Profiles {
 		if profile.Name == name {
 			return profile, fileSettings(profile, p.prepared[name]), nil
 		}
-		names = append(names, profile.Name)
 	}
-	return assay.Profile{}, nil, Unknown("profile", name, names)
+	return assay.Profile{}, nil, Unknown("profile", name, profileNames(p.Profiles))
 }
 
 // WithProfiles is the plan under another name and with another seed, with other

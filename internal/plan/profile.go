@@ -94,12 +94,7 @@ func statements(m *mistakes, l list[text]) []string {
 func preparing(m *mistakes, l list[text]) []string {
 	var sql []string
 	for _, s := range l.items {
-		tokens, whole := sqltext.Scan(s.value)
-		if !whole {
-			m.at(s.place, "the SQL has a quote or comment without an end")
-			continue
-		}
-		tokens, ok := m.single(s.place, tokens)
+		tokens, ok := m.single(s.place, s.value)
 		switch {
 		case !ok:
 		case !changesNoRow(tokens):

@@ -47,12 +47,8 @@ func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok 
 	if !ok {
 		return v, false
 	}
-	tokens, whole := sqltext.Scan(sql)
-	if !whole {
-		r.m.at(t.place, "the SQL of %s has a quote or comment without an end", what)
-		return v, false
-	}
-	if tokens, ok = r.m.single(t.place, tokens); !ok {
+	tokens, ok := r.m.single(t.place, sql)
+	if !ok {
 		return v, false
 	}
 	for _, missing := range ToDos(sql) {

@@ -27,12 +27,8 @@ var (
 
 // statement tells what one SQL statement is. Mistakes are reported.
 func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
-	tokens, whole := sqltext.Scan(sql)
-	if !whole {
-		m.at(at, "the SQL has a quote or comment without an end")
-		return s, false
-	}
-	if tokens, ok = m.single(at, tokens); !ok {
+	tokens, ok := m.single(at, sql)
+	if !ok {
 		return s, false
 	}
 	return m.kind(at, tokens)
@@ -83,7 +79,12 @@ func (m *mistakes) kind(at place, tokens []sqltext.Token) (s statement, ok bool)
 }
 
 // single returns the tokens of the one statement, without the semicolon.
-func (m *mistakes) single(at place, tokens []sqltext.Token) ([]sqltext.Token, bool) {
+func (m *mistakes) single(at place, sql string) ([]sqltext.Token, bool) {
+	tokens, whole := sqltext.Scan(sql)
+	if !whole {
+		m.at(at, "the SQL has a quote or comment without an end")
+		return nil, false
+	}
 	for len(tokens) > 0 && tokens[len(tokens)-1].Kind == ';' {
 		tokens = tokens[:len(tokens)-1]
 	}

@@ -70,17 +70,15 @@ func (e env) value(m *mistakes, at place, inner string) (string, bool) {
 		m.at(at, "cannot compute {{%s}} where %s is %q", inner, parts[1], value)
 		return "", false
 	}
-	return strconv.FormatInt(compute(base, parts[2], by), 10), true
-}
-
-func compute(base int64, operator string, by int64) int64 {
-	switch operator {
+	switch parts[2] {
 	case "*":
-		return base * by
+		base *= by
 	case "-":
-		return base - by
+		base -= by
+	default:
+		base += by
 	}
-	return base + by
+	return strconv.FormatInt(base, 10), true
 }
 
 // sql expands a statement. With {{rows k}} it becomes k row placeholders of
