@@ -1,6 +1,7 @@
 package published
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -351,8 +352,51 @@ func one(figures []Figure, columns map[string]string) (Figure, error) {
 		}
 		return false
 	})
+	if _, named := columns["metric"]; !named {
+		found = timesOf(found)
+	}
 	if len(found) != 1 {
-		return Figure{}, fmt.Errorf("%d published figures have %v, not one", len(found), columns)
+		return Figure{}, notOne(figures, found, columns)
 	}
 	return found[0], nil
+}
+
+// timesOf are the figures of times, where each other one is of something else beside them.
+func timesOf(figures []Figure) []Figure {
+	times := slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return !slices.Contains([]string{"ns/op", "sec/op"}, f.Metric) })
+	if len(times) > 0 {
+		return times
+	}
+	return figures
+}
+
+// notOne says what the figures of a comparison lack: a value that there is, or the column by
+// which they differ.
+func notOne(figures, found []Figure, selected map[string]string) error {
+	candidates := found
+	if len(found) == 0 {
+		candidates = figures
+	}
+	var words, differing []string
+	for _, name := range slices.Sorted(maps.Keys(selected)) {
+		words = append(words, name+" "+selected[name])
+	}
+	for _, name := range slices.Concat(columns, optional) {
+		var values []string
+		for _, f := range candidates {
+			if value, ok := f.column(name); ok && value != "" && !slices.Contains(values, value) {
+				values = append(values, value)
+			}
+		}
+		_, is := selected[name]
+		if is == (len(found) == 0) && len(values) > 1 {
+			const shown = 8
+			differing = append(differing, name+" is "+strings.Join(values[:min(shown, len(values))], " or "))
+		}
+	}
+	text := fmt.Sprintf("%d published figures have %s, not one", len(found), strings.Join(words, ", "))
+	if len(differing) > 0 {
+		text += ": " + strings.Join(differing, ", ")
+	}
+	return errors.New(text)
 }

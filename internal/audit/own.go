@@ -3,6 +3,8 @@ package audit
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"strings"
 
 	"assay"
 	"assay/internal/stat"
@@ -20,9 +22,15 @@ func (e *Evidence) addPublished(a, b published.Figure, metric assay.Metric) {
 	e.Apart = apart(a, b)
 	if b.Value != 0 {
 		e.Claimed = a.Value / b.Value
-		e.Against = e.Apart == "" && !agrees(e.Comparison, e.Claimed, metric.HigherBetter)
+		e.Against = e.Apart == "" && !agrees(e.Comparison, e.Claimed, metric.HigherBetter || isRate(a.Unit))
 	}
 }
+
+// rateUnit is how sources write what is done in a second.
+var rateUnit = regexp.MustCompile(`(?i)(/ *s(ec(ond)?)?|per second|\b(i?o|q|r|t)ps)$`)
+
+// isRate reports whether more of a unit is better, whatever the metric of a claim is.
+func isRate(unit string) bool { return rateUnit.MatchString(strings.TrimSpace(unit)) }
 
 // apart says why two figures of a source cannot be compared; empty where they can.
 func apart(a, b published.Figure) string {
@@ -56,7 +64,8 @@ func (e *Evidence) judgeOwn(a, b published.Figure, metric assay.Metric) {
 		e.Reason = "a ratio needs figures above zero"
 		return
 	}
-	c, known := ofSource(a, b, metric.HigherBetter)
+	higherBetter := metric.HigherBetter || isRate(a.Unit)
+	c, known := ofSource(a, b, higherBetter)
 	if !known {
 		e.Verdict = Agrees
 		if e.Against {
@@ -66,7 +75,7 @@ func (e *Evidence) judgeOwn(a, b published.Figure, metric assay.Metric) {
 	}
 	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, c, func() string {
 		return fmt.Sprintf("A / B is %.3g [%.3g, %.3g] by its figures", c.Ratio.Center, c.Ratio.Low, c.Ratio.High)
-	}, metric.HigherBetter)
+	}, higherBetter)
 	switch e.Verdict {
 	case Holds:
 		e.Verdict = Agrees
@@ -75,6 +84,7 @@ func (e *Evidence) judgeOwn(a, b published.Figure, metric assay.Metric) {
 	case NotReproduced:
 		e.Verdict = Unknown
 	}
+	e.Against = e.Verdict == Contradicted
 }
 
 // ofSource compares two figures by their samples, or by intervals that the source has of them;

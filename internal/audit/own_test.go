@@ -61,6 +61,8 @@ func TestClaimsAgainstTheSourcesOwnFigures(t *testing.T) {
 		reason        string
 	}{
 		"say so":          {"f.csv", table("10,m,d", "20,m,d"), audit.Agrees, ""},
+		"rates say so":    {"f.csv", strings.ReplaceAll(table("20,m,d", "10,m,d"), ",ns,", ",op/s,"), audit.Agrees, ""},
+		"rates against":   {"f.csv", strings.ReplaceAll(table("10,m,d", "20,m,d"), ",ns,", ",req/sec,"), audit.Contradicted, "A / B is 0.5 by its figures"},
 		"contradict it":   {"f.csv", table("20,m,d", "10,m,d"), audit.Contradicted, "A / B is 2 by its figures"},
 		"two machines":    {"f.csv", table("10,m1,d", "20,m2,d"), audit.Unknown, "its figures are of different machines: m1, and m2"},
 		"two days":        {"f.csv", table("20,m,monday", "10,m,"), audit.Unknown, "its figures are of different days: monday, and not stated"},
@@ -75,6 +77,9 @@ func TestClaimsAgainstTheSourcesOwnFigures(t *testing.T) {
 		f := own(t, "", test.file, test.figures, reports(t))
 		if f.Verdict != test.want || f.Reason != test.reason {
 			t.Errorf("%s: got %s: %q, want %s: %q", name, f.Verdict, f.Reason, test.want, test.reason)
+		}
+		if f.Evidence[0].Against != (test.want == audit.Contradicted) {
+			t.Errorf("%s: got contradicted %v, want what the verdict says", name, f.Evidence[0].Against)
 		}
 		if got := printed(t, f); !strings.Contains(got, "Of 1 claims, "+string(test.want)+": 1.") || strings.Contains(got, "No run has their cells") {
 			t.Errorf("%s: want the verdict, and no advice to measure, in\n%s", name, got)

@@ -39,7 +39,11 @@ func document(findings []Finding) doc.Document {
 		if f.Source.Name != last {
 			last = f.Source.Name
 			d.Add(doc.Heading, "%s", last)
-			d.Add(doc.Paragraph, "%s Published on: %s.", f.Source.About, f.Source.Machine)
+			on := ""
+			if f.Source.Machine != "" {
+				on = fmt.Sprintf(" Published on: %s.", f.Source.Machine)
+			}
+			d.Add(doc.Paragraph, "%s%s", f.Source.About, on)
 		}
 		f.addTo(&d)
 	}
@@ -112,10 +116,14 @@ func summary(findings []Finding) string {
 		}
 	}
 	authors, ours := byAuthor(findings)
-	text := fmt.Sprintf("Of %d claims, %s.", len(authors), counted(authors))
-	if len(ours) > 0 {
-		text += fmt.Sprintf(" Of %d readings of ours, which no author wrote, %s.", len(ours), counted(ours))
+	var texts []string
+	if len(authors) > 0 {
+		texts = append(texts, fmt.Sprintf("Of %d claims, %s.", len(authors), counted(authors)))
 	}
+	if len(ours) > 0 {
+		texts = append(texts, fmt.Sprintf("Of %d readings of ours, which no author wrote, %s.", len(ours), counted(ours)))
+	}
+	text := strings.Join(texts, " ")
 	if against > 0 {
 		text += fmt.Sprintf(" The sources' own figures contradict %d of all.", against)
 	}
@@ -196,7 +204,7 @@ func (f Finding) addTo(d *doc.Document) {
 	}
 	grid := doc.Grid{Header: []string{"A", "B", "expected of A", "published A / B", "here A / B", f.metric().Name + " here", "verdict"}}
 	for _, e := range f.Evidence {
-		grid.Rows = append(grid.Rows, []string{coordinates(e.Comparison.A), coordinates(e.Comparison.B), e.expected(), e.claimed(), e.here(), e.centers(), string(e.Verdict) + because(e.Reason)})
+		grid.Rows = append(grid.Rows, []string{coordinates(side(e.Comparison.A, e.Comparison.Published.A)), coordinates(side(e.Comparison.B, e.Comparison.Published.B)), e.expected(), e.claimed(), e.here(), e.centers(), string(e.Verdict) + because(e.Reason)})
 	}
 	d.AddTable(grid)
 	if differs := f.differs(); len(differs) > 0 {
@@ -241,6 +249,14 @@ func (f Finding) differs() []Difference {
 		}
 	}
 	return all
+}
+
+// side is the cell of a comparison, or else where its figure is in the source.
+func side(cell, figure map[string]string) map[string]string {
+	if len(cell) == 0 {
+		return figure
+	}
+	return cell
 }
 
 func because(reason string) string {
