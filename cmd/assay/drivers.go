@@ -83,10 +83,7 @@ func driverRow(ctx context.Context, d build.Driver, target wire.Target) []string
 	if !library.Released.IsZero() {
 		released = library.Released.Format(time.DateOnly)
 	}
-	version := target.DriverVersion
-	if version == "" && !d.C && !d.Script { // of these, the version of SQLite is shown, which is not the module's
-		version = d.Version
-	}
+	version := cmp.Or(target.DriverVersion, d.Pinned)
 	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + strings.TrimSuffix(target.EngineVersion, "server")),
 		target.Facts["cgo"], target.Facts["api"], library.Licence, released, about(d)}
 	for i, text := range columns {

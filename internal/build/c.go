@@ -181,6 +181,11 @@ func execute(ctx context.Context, dir, temporary string, command ...string) (str
 	if temporary != "" {
 		env = []string{"TMPDIR=" + temporary}
 	}
+	return executeWith(ctx, dir, env, command...)
+}
+
+// executeWith runs a command with more variables, and returns what it prints.
+func executeWith(ctx context.Context, dir string, env []string, command ...string) (string, error) {
 	out, said, err := outputOf(ctx, dir, env, command...)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

@@ -157,6 +157,8 @@ func (d Driver) prebuilt() (Driver, error) {
 	}
 	d.Prebuilt = true
 	d.ofReadme()
+	main, _ := os.ReadFile(filepath.Join(d.Dir, "main.rs")) // what is not in Rust has none
+	d.Store = strings.Contains(string(main), "assay::store")
 	return d, nil
 }
 

@@ -26,7 +26,9 @@ import (
 //	build install  installs into its working directory, which has nothing but
 //	               itself and those files; what it makes lies beside the worker's
 //	               files in the build. Of another version than the locked one, the
-//	               manifest is changed and the file that locks it is not there
+//	               manifest is changed and the file that locks it is not there.
+//	               Its variable ASSAY_WORK is a folder that lasts, for what a
+//	               compiler need not make again
 //	build versions PACKAGE
 //	               prints the published versions of a package
 //
@@ -135,7 +137,7 @@ func (p packages) beside(ctx context.Context, own string) error {
 // install runs the installer in a folder that has its files, and moves what it made
 // to the cache.
 func (p packages) install(ctx context.Context, folder string) error {
-	if err := runInstaller(ctx, folder); err != nil {
+	if err := runInstaller(ctx, folder, filepath.Join(filepath.Dir(filepath.Dir(p.folder)), "work")); err != nil {
 		return err
 	}
 	for _, f := range p.files {
@@ -172,8 +174,9 @@ func installerSays(ctx context.Context, dir string, what ...string) (string, err
 	return strings.TrimSpace(out), nil
 }
 
-func runInstaller(ctx context.Context, dir string) error {
-	_, err := execute(ctx, dir, filepath.Dir(dir), filepath.Join(dir, installer), "install")
+func runInstaller(ctx context.Context, dir, work string) error {
+	env := []string{"TMPDIR=" + filepath.Dir(dir), "ASSAY_WORK=" + work}
+	_, err := executeWith(ctx, dir, env, filepath.Join(dir, installer), "install")
 	var failed *commandError
 	switch {
 	case err == nil:
@@ -187,8 +190,8 @@ func runInstaller(ctx context.Context, dir string) error {
 // ErrUnreachable says that an installer had no connection to what it installs from.
 var ErrUnreachable = errors.New("the registry of packages cannot be reached")
 
-// noConnection matches what pip, npm and node-gyp say then.
-var noConnection = regexp.MustCompile(`NewConnectionError|ConnectTimeoutError|ReadTimeoutError|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT`)
+// noConnection matches what pip, npm, node-gyp and cargo say then.
+var noConnection = regexp.MustCompile(`NewConnectionError|ConnectTimeoutError|ReadTimeoutError|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|spurious network error|[Cc]ould not (resolve host|connect to server)`)
 
 // NotInstalledError says in an installer's own words what this machine lacks.
 type NotInstalledError struct{ Words string }

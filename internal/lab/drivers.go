@@ -239,6 +239,9 @@ func (l *Lab) capabilities(ctx context.Context, d build.Driver) []string {
 		return []string{wire.CapSQL, wire.CapCall}
 	}
 	defer worker.Kill()
+	if d.Store {
+		return []string{wire.CapSQL}
+	}
 	return worker.Hello().Capabilities
 }
 

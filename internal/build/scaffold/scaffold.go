@@ -27,6 +27,8 @@ var examples = map[string]example{
 		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in Python, on the library in `workers/lib/python`.\n"},
 	"node": {name: "better-sqlite3", files: []string{"main.js", "package.json", "package-lock.json"}, named: []string{"name: \"%s\",\n"},
 		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in JavaScript, on the library in `workers/lib/node`.\n"},
+	"rust": {name: "rusqlite", files: []string{"main.rs", "Cargo.toml", "Cargo.lock"}, named: []string{"NAME: &'static str = \"%s\"", `"worker-%s"`},
+		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in Rust, on the library in `workers/lib/rust`.\n"},
 }
 
 // Languages are those that a worker can be written in, sorted.

@@ -14,7 +14,7 @@ func checkout(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(dir, "workers"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3"} {
+	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3", "rusqlite"} {
 		from, err := filepath.Abs(filepath.Join("..", "..", "..", "workers", name))
 		if err == nil {
 			err = os.Symlink(from, filepath.Join(dir, "workers", name))
@@ -34,6 +34,7 @@ func TestWrite(t *testing.T) {
 		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": "gotest.Conformance"},
 		"python": {"main.py": `name = "fresh-python"`, "README.md": "# fresh-python", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
 		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm ci"},
+		"rust":   {"main.rs": `NAME: &'static str = "fresh-rust"`, "Cargo.toml": `name = "worker-fresh-rust"`, "Cargo.lock": `name = "worker-fresh-rust"`, "assay.rs": "protocol", "build": "cargo"},
 	} {
 		folder, err := Write(dir, "fresh-"+language, language)
 		if want := filepath.Join(dir, "workers", "fresh-"+language); err != nil || folder != want {
@@ -53,7 +54,7 @@ func TestWriteRefuses(t *testing.T) {
 	dir := checkout(t)
 	for name, c := range map[string]struct{ dir, name, language, want string }{
 		"a worker that is there": {dir, "apsw", "python", "file exists"},
-		"another language":       {dir, "fresh", "perl", `language "perl": want one of go, node, python`},
+		"another language":       {dir, "fresh", "perl", `language "perl": want one of go, node, python, rust`},
 	} {
 		if _, err := Write(c.dir, c.name, c.language); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)

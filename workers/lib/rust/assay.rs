@@ -1,0 +1,455 @@
+//! The protocol of workers (docs/protocol.md) in Rust, apart from the engine. A driver of
+//! SQLite implements `sql::Driver`, one of a key-value store `store::Store`.
+
+#![allow(dead_code)] // of each worker, what the other kind needs
+
+#[path = "assay_data.rs"]
+pub mod data;
+#[path = "assay_measure.rs"]
+mod measure;
+#[path = "assay_sql.rs"]
+pub mod sql;
+#[path = "assay_store.rs"]
+pub mod store;
+
+use data::{Digest, Trace, Type, Value, combined};
+use measure::{Counters, Tally, Want};
+pub use measure::Fault;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Why a request was refused: the code and the message.
+pub struct Refusal(&'static str, String);
+pub type Reply = Result<Json, Refusal>;
+
+fn invalid(text: impl Into<String>) -> Refusal {
+    Refusal("invalid", text.into())
+}
+
+fn unsupported(text: impl Into<String>) -> Refusal {
+    Refusal("unsupported", text.into())
+}
+
+fn failed(error: impl std::fmt::Display) -> Refusal {
+    Refusal("failed", Some(error.to_string()).filter(|t| !t.is_empty()).unwrap_or("failed without a word".into()))
+}
+
+fn ensure(condition: bool, otherwise: impl FnOnce() -> Refusal) -> Result<(), Refusal> {
+    if condition { Ok(()) } else { Err(otherwise()) }
+}
+
+fn int(j: &Json, key: &str) -> Result<i64, Refusal> {
+    if j[key].is_null() { Ok(0) } else { j[key].as_i64().ok_or_else(|| invalid(format!("{key} is no integer"))) }
+}
+
+fn count(j: &Json, key: &str) -> Result<u64, Refusal> {
+    u64::try_from(int(j, key)?).map_err(|_| invalid(format!("{key} is below zero")))
+}
+
+fn text<'a>(j: &'a Json, key: &str) -> &'a str {
+    j[key].as_str().unwrap_or("")
+}
+
+fn flag(j: &Json, key: &str) -> bool {
+    j[key].as_bool().unwrap_or(false)
+}
+
+fn list<'a>(j: &'a Json, key: &str) -> &'a [Json] {
+    j[key].as_array().map_or(&[], |l| l)
+}
+
+fn texts(j: &Json, key: &str) -> Vec<String> {
+    list(j, key).iter().filter_map(|t| t.as_str().map(String::from)).collect()
+}
+
+fn types(j: &Json) -> Result<Vec<Type>, Refusal> {
+    texts(j, "returns").iter().map(|t| Type::parse(t).map_err(invalid)).collect()
+}
+
+/// The version of a crate, by Cargo.lock.
+fn locked(lock: &str, name: &str) -> String {
+    let entry = format!("name = \"{name}\"\nversion = \"");
+    lock.split(&entry).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("unknown").into()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Policy {
+    Once,
+    Each,
+    Never,
+}
+
+pub struct Step {
+    sql: String,
+    script: bool,
+    kv: String,
+    fields: usize,
+    field: usize,
+    query: bool,
+    /// The first column of its arguments, and their number.
+    first: usize,
+    args: usize,
+    rows: i64,
+    types: Vec<Type>,
+}
+
+/// An operation, or a part of a mix.
+pub struct Operation {
+    name: String,
+    steps: Vec<Step>,
+    trace: Option<Trace>,
+    changes: bool,
+    policy: Policy,
+    transaction: u64,
+    retry: bool,
+    parts: Vec<Operation>,
+    clients: u64,
+    /// Where each connection keeps the operation's statements.
+    slot: usize,
+    /// What its loop takes, by batch and latency.
+    loops: Mutex<HashMap<(u64, bool), f64>>,
+}
+
+impl Operation {
+    fn parse(j: &Json) -> Result<Operation, Refusal> {
+        let (mut steps, mut first) = (Vec::new(), 0);
+        for s in list(j, "steps") {
+            let (args, query) = (count(s, "args")? as usize, flag(s, "query"));
+            steps.push(Step {
+                sql: text(s, "sql").into(), script: flag(s, "script"), kv: text(s, "kv").into(), fields: count(s, "fields")? as usize,
+                field: count(s, "field")? as usize, query, first, args, rows: int(s, "rows")?, types: types(s)?,
+            });
+            first += args;
+        }
+        let trace = Some(text(j, "trace")).filter(|path| !path.is_empty()).map(Trace::read).transpose().map_err(invalid)?;
+        let policy = match text(j, "statement") {
+            "" | "once" => Policy::Once,
+            "each" => Policy::Each,
+            "never" => Policy::Never,
+            other => return Err(invalid(format!("there is no policy {other:?}"))),
+        };
+        let operation = Operation {
+            name: text(j, "name").into(), steps, trace, changes: flag(j, "changes"), policy, transaction: count(j, "transaction")?,
+            retry: flag(j, "retry_busy"), parts: list(j, "parts").iter().map(Operation::parse).collect::<Result<_, _>>()?,
+            clients: 1, slot: 0, loops: Mutex::default(),
+        };
+        operation.check(first)?;
+        Ok(operation)
+    }
+
+    fn check(&self, args: usize) -> Result<(), Refusal> {
+        ensure(self.steps.is_empty() != self.parts.is_empty(), || invalid("an operation has steps or parts"))?;
+        let width = self.trace.as_ref().map_or(0, |t| t.width());
+        ensure(width >= args, || invalid(format!("the operation takes {args} arguments, more than its trace has columns")))?;
+        ensure(self.units() > 0, || invalid("the trace is shorter than one transaction"))?;
+        if self.parts.is_empty() {
+            return Ok(());
+        }
+        let simple = |p: &Operation| p.parts.is_empty() && p.transaction <= 1;
+        ensure(self.transaction == 0 && self.parts.iter().all(simple), || unsupported("mixes of mixes, or of transactions of several operations"))?;
+        ensure(width >= 2, || invalid("the trace of a mix has two columns"))?;
+        let known = |row| self.drawn(row).is_some_and(|(part, at)| part < self.parts.len() && at < self.parts[part].positions());
+        let wrong = (0..self.positions()).find(|row| !known(*row));
+        wrong.map_or(Ok(()), |row| Err(invalid(format!("row {row} of the mix names no part or position"))))
+    }
+
+    fn positions(&self) -> u64 {
+        self.trace.as_ref().map_or(1, |t| t.rows)
+    }
+
+    fn size(&self) -> u64 {
+        self.transaction.max(1)
+    }
+
+    /// How many units there are before the first one follows again.
+    fn units(&self) -> u64 {
+        self.trace.as_ref().map_or(1, |t| t.rows / self.size())
+    }
+
+    /// The part and the position in a row of a mix.
+    fn drawn(&self, row: u64) -> Option<(usize, u64)> {
+        match self.trace.as_ref().map(|t| (t.value(0, row), t.value(1, row))) {
+            Some((Value::Int(p), Value::Int(at))) => Some((usize::try_from(p).ok()?, u64::try_from(at).ok()?)),
+            _ => None,
+        }
+    }
+
+    fn args<'a>(&'a self, step: &Step, position: u64, into: &mut Vec<Value<'a>>) {
+        into.clear();
+        if let Some(trace) = &self.trace {
+            into.extend((step.first..step.first + step.args).map(|c| trace.value(c, position % trace.rows)));
+        }
+    }
+
+    /// The rows of a right unit; below zero where any number is right.
+    fn expected(&self) -> i64 {
+        let any = self.steps.iter().any(|s| s.rows < 0);
+        if any { -1 } else { self.steps.iter().map(|s| s.rows).sum::<i64>() * self.size() as i64 }
+    }
+
+    fn answers(&self) -> bool {
+        !self.changes && self.steps.iter().any(|s| s.query)
+    }
+}
+
+/// The digests of the steps that return rows.
+pub struct Seen(Vec<Option<Digest>>);
+
+impl Seen {
+    fn new(o: &Operation) -> Seen {
+        Seen(o.steps.iter().map(|s| s.query.then(Digest::default)).collect())
+    }
+
+    fn row(&mut self, o: &Operation, step: usize, row: &[Value]) -> Result<(), String> {
+        self.0[step].as_mut().map_or(Ok(()), |d| d.row(&o.steps[step].types, row))
+    }
+
+    fn told(self) -> (String, u64) {
+        let digests: Vec<Digest> = self.0.into_iter().flatten().collect();
+        let rows = digests.iter().map(|d| d.rows).sum();
+        (combined(digests), rows)
+    }
+}
+
+/// One client, with the memory that it uses again.
+pub struct Client<'a> {
+    number: usize,
+    clients: u64,
+    args: Vec<Value<'a>>,
+    value: Vec<u8>,
+    /// Operations run without their transaction.
+    alone: bool,
+    /// Statements do nothing, and return what is expected.
+    null: bool,
+}
+
+impl<'a> Client<'a> {
+    fn new(number: usize, clients: u64) -> Client<'a> {
+        Client { number, clients, args: Vec::with_capacity(64), value: Vec::with_capacity(1 << 16), alone: false, null: false }
+    }
+
+    /// Runs one unit of an operation or a mix, and looks at its rows.
+    fn unit<E: Engine>(&mut self, engine: &E, o: &'a Operation, unit: u64, digest: Option<&mut String>) -> Result<(), Fault> {
+        let (mut o, mut at) = (o, unit % o.units() * o.size());
+        if !o.parts.is_empty() {
+            let (part, position) = o.drawn(at).unwrap_or_default();
+            (o, at) = (&o.parts[part], position);
+        }
+        let mut seen = (digest.is_some() && o.answers()).then(|| Seen::new(o));
+        let (rows, want) = (engine.run(self, o, at, seen.as_mut())?, o.expected());
+        if rows != want && want >= 0 {
+            return Err(Fault { miss: true, ..format!("{rows} rows, expected are {want}").into() });
+        }
+        if let (Some(text), Some(seen)) = (digest, seen) {
+            *text = seen.told().0;
+        }
+        Ok(())
+    }
+}
+
+/// What a kind of database does. A refusal of `prepare` leaves nothing behind.
+pub trait Engine: Sync {
+    /// The fields of hello.
+    fn hello(&self) -> Reply;
+    fn open(&mut self, request: &Json) -> Reply;
+    /// The connections with their settings.
+    fn settings(&self, names: &[String]) -> Json;
+    /// Prepares an operation without parts, and returns its plan.
+    fn prepare(&mut self, o: &mut Operation) -> Result<String, Refusal>;
+    /// Runs one unit from a position on, and returns its rows.
+    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, seen: Option<&mut Seen>) -> Result<i64, Fault>;
+    /// Answers `verify` of SQL, or of all.
+    fn rows(&self, request: &Json, row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal>;
+    fn load(&mut self, _records: &Trace) -> Result<(), Refusal> {
+        Err(unsupported("this worker is of no store"))
+    }
+    /// Looks for damage by the engine's own check, and returns its name.
+    fn check(&mut self) -> Result<&'static str, Refusal> {
+        Err(unsupported("this worker has no check of its engine's own"))
+    }
+    fn close(&mut self);
+}
+
+struct Worker<E> {
+    engine: E,
+    open: bool,
+    operations: HashMap<String, Operation>,
+}
+
+impl<E: Engine> Worker<E> {
+    fn open(&mut self, r: &Json) -> Reply {
+        ensure(!self.open, || invalid("a database is open already"))?;
+        ensure(count(r, "readers")? + count(r, "writers")? > 0, || invalid("no connections"))?;
+        let keeps = !flag(r, "lazy") && int(r, "idle")? >= int(r, "readers")?;
+        ensure(keeps, || unsupported("this worker keeps all of its connections open"))?;
+        let body = self.engine.open(r)?;
+        self.open = true;
+        Ok(body)
+    }
+
+    fn prepare(&mut self, r: &Json) -> Reply {
+        let mut o = Operation::parse(&r["operation"])?;
+        o.clients = count(r, "clients")?;
+        ensure(o.clients > 0 && !self.operations.contains_key(&o.name), || invalid("an operation has one client or more, and a name of its own"))?;
+        let mut plan = String::new();
+        if o.parts.is_empty() {
+            plan = self.engine.prepare(&mut o)?;
+        }
+        for part in &mut o.parts {
+            let own = self.engine.prepare(part)?;
+            plan += &format!("{}: {own}\n", part.name);
+        }
+        self.operations.insert(o.name.clone(), o);
+        Ok(json!({"query_plan": plan}))
+    }
+
+    fn operation(&self, r: &Json) -> Result<&Operation, Refusal> {
+        let name = text(r, "operation");
+        self.operations.get(name).ok_or_else(|| invalid(format!("the operation {name:?} is not prepared")))
+    }
+
+    fn measure(&self, r: &Json) -> Reply {
+        let (o, engine) = (self.operation(r)?, &self.engine);
+        let (start, operations, nanos, k) = (count(r, "start")?, count(r, "operations")?, count(r, "nanos")?, o.size());
+        ensure((operations == 0) != (nanos == 0), || invalid("measure wants nanos or operations, one of them"))?;
+        ensure(start % k == 0 && operations % k == 0, || invalid(format!("want whole transactions of {k}")))?;
+        let answers = flag(r, "answers");
+        ensure(!answers || operations > 0, || invalid("answers are told of a number of operations"))?;
+        ensure(!answers || !o.parts.is_empty() || o.answers(), || unsupported("the operation changes data, or returns no rows"))?;
+        ensure(!flag(r, "phases"), || unsupported("this worker does not time phases"))?;
+        let marks = Some(text(r, "marks")).filter(|path| !path.is_empty());
+        let marks = marks.map(|path| std::fs::File::options().append(true).create(true).open(path)).transpose().map_err(failed)?;
+        let want = Want { clients: o.clients, nanos, units: operations / k, batch: count(r, "batch")?, latency: flag(r, "latency"), retry: o.retry };
+        let digests: Vec<Mutex<String>> = (0..if answers { want.units } else { 0 }).map(|_| Mutex::default()).collect();
+        let (tally, used) = measure::measure(want, &|number| {
+            let (mut client, mut marks, digests) = (Client::new(number, o.clients), marks.as_ref(), &digests);
+            move |u| {
+                let mut digest = digests.get(u as usize).map(|d| d.lock().unwrap());
+                client.unit(engine, o, start / k + u, digest.as_deref_mut())?;
+                Ok(marks.as_mut().map_or(Ok(()), |file| file.write_all(b"."))?)
+            }
+        });
+        let mut body = measured(tally, k, used);
+        if answers {
+            body["digests"] = digests.into_iter().map(|d| d.into_inner().unwrap_or_default()).collect();
+        } else {
+            body["loop_ns"] = json!(self.loop_ns(o, want));
+        }
+        Ok(body)
+    }
+
+    /// What the loop itself takes for one operation: the same with statements that do
+    /// nothing. The shortest of many laps counts, since short ones are seldom interrupted.
+    fn loop_ns(&self, o: &Operation, want: Want) -> f64 {
+        const UNITS: u64 = 200;
+        let units = UNITS.div_ceil(o.size());
+        let lap = |_| {
+            let want = Want { clients: 1, nanos: 0, units, ..want };
+            let (tally, _) = measure::measure(want, &|_| {
+                let mut client = Client { null: true, ..Client::new(0, o.clients) };
+                move |u| client.unit(&self.engine, o, u, None)
+            });
+            tally.nanos as f64 / (units * o.size()) as f64
+        };
+        *o.loops.lock().unwrap().entry((want.batch, want.latency)).or_insert_with(|| (0..40).map(lap).fold(f64::INFINITY, f64::min))
+    }
+
+    fn verify(&self, r: &Json) -> Reply {
+        if text(r, "operation").is_empty() {
+            let (types, mut digest, mut wrong) = (types(r)?, Digest::default(), Ok(()));
+            self.engine.rows(r, &mut |row| {
+                if wrong.is_ok() {
+                    wrong = digest.row(&types, row);
+                }
+            })?;
+            wrong.map_err(failed)?;
+            let rows = digest.rows;
+            return Ok(json!({"digest": digest.hex(), "rows": rows}));
+        }
+        let (o, start, n) = (self.operation(r)?, count(r, "start")?, count(r, "count")?);
+        ensure(o.answers(), || unsupported("this operation changes data, returns no rows, or is a mix"))?;
+        let (mut client, mut seen) = (Client { alone: true, ..Client::new(0, 1) }, Seen::new(o));
+        for p in start..start + n {
+            self.engine.run(&mut client, o, p % o.positions(), Some(&mut seen)).map_err(|fault| failed(fault.text))?;
+        }
+        let (digest, rows) = seen.told();
+        Ok(json!({"digest": digest, "rows": rows}))
+    }
+
+    fn answer(&mut self, r: &Json) -> Reply {
+        let kind = text(r, "type");
+        let needs = ["settings", "prepare", "measure", "verify", "load", "check"].contains(&kind);
+        ensure(self.open || !needs, || invalid("no database is open"))?;
+        match kind {
+            "open" => self.open(r),
+            "settings" => Ok(json!({"connections": self.engine.settings(&texts(r, "names"))})),
+            "prepare" => self.prepare(r),
+            "measure" => self.measure(r),
+            "verify" => self.verify(r),
+            "load" => {
+                let records = Trace::read(text(r, "records")).map_err(invalid)?;
+                self.engine.load(&records)?;
+                Ok(json!({"records": records.rows}))
+            }
+            "check" => Ok(json!({"name": self.engine.check()?})),
+            "stats" => Ok(Counters::after().json()),
+            "close" => {
+                let began = Instant::now();
+                self.engine.close();
+                Ok(json!({"nanos": began.elapsed().as_nanos() as u64}))
+            }
+            other => Err(unsupported(format!("this worker does not know the request {other:?}"))),
+        }
+    }
+}
+
+fn measured(tally: Tally, k: u64, used: Counters) -> Json {
+    let [(errors, error), (misses, miss)] = tally.wrong;
+    let mut body = json!({"operations": (tally.right * k as f64).round() as u64, "nanos": tally.nanos, "began_ns": tally.began,
+        "executed": tally.executed * k, "errors": errors, "error": error, "misses": misses, "miss": miss, "busy": tally.busy,
+        "stale": tally.stale, "counters": used.json()});
+    if let Some(ns) = tally.delayed {
+        body["delayed_ns"] = json!(ns);
+    }
+    if let Some(histogram) = tally.histogram {
+        body["histogram"] = json!(histogram.pairs());
+    }
+    body
+}
+
+/// Speaks the protocol until `close` or the end of the input; returns the exit status.
+pub fn serve(engine: impl Engine) -> i32 {
+    let mut out = std::io::stdout().lock();
+    let mut say = |line: Json| writeln!(out, "{line}").and_then(|()| out.flush()).is_ok();
+    match engine.hello() {
+        Ok(hello) => say(hello),
+        Err(Refusal(_, message)) => {
+            eprintln!("{message}");
+            return 1;
+        }
+    };
+    let mut worker = Worker { engine, open: false, operations: HashMap::new() };
+    let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
+    loop {
+        line.clear();
+        if !matches!(input.read_until(b'\n', &mut line), Ok(n) if n > 0) {
+            return 0;
+        }
+        if line.last() != Some(&b'\n') {
+            return 1;
+        }
+        let request: Json = serde_json::from_slice(&line).unwrap_or_default();
+        let id = request["id"].as_u64().filter(|_| request["type"].is_string()).unwrap_or(0);
+        let reply = if id == 0 { Err(invalid("this line is no request")) } else { worker.answer(&request) };
+        let said = say(match reply {
+            Ok(body) => json!({"type": "ok", "id": id, "body": body}),
+            Err(Refusal(code, message)) => json!({"type": "error", "id": id, "code": code, "definite": code != "failed", "message": message}),
+        });
+        if !said || id > 0 && text(&request, "type") == "close" {
+            return 0;
+        }
+    }
+}
