@@ -46,7 +46,7 @@ var ecosystems = []ecosystem{
 			{"journal_size_limit", "journal_size_limit = 67108864 (7.1 and newer)"}, {"cache_size", "cache_size = 2000 (7.1 and newer)"},
 		},
 		notes:     railsNotes,
-		immediate: "Rails 8.0 and newer begin all of them so",
+		immediate: "Rails 8.0 and newer begin all of them so, older ones by default_transaction_mode with the gem sqlite3 1.7 and newer",
 	},
 	{
 		name: "go-mattn", title: "Go with github.com/mattn/go-sqlite3", self: "the driver", comment: "//", uri: true,
@@ -66,7 +66,7 @@ var ecosystems = []ecosystem{
 		name: "go-zombiezen", title: "Go with zombiezen.com/go/sqlite", self: "the driver", comment: "//", uri: true,
 		lacks:     lacksMutex("its connections never have one"),
 		own:       []own{{"busy_timeout", "a busy handler that waits until the connection is interrupted"}},
-		immediate: "sqlitex.ImmediateTransaction",
+		immediate: "Transaction does that",
 	},
 	{
 		name: "go-glebarez", title: "Go with github.com/glebarez/go-sqlite", self: "the driver", comment: "//", uri: true,
@@ -86,24 +86,24 @@ var ecosystems = []ecosystem{
 		name: "go-ncruces-direct", title: "Go with github.com/ncruces/go-sqlite3", self: "the driver", comment: "//", uri: true,
 		lacks:     lacksNcruces,
 		own:       []own{ownForeignKeys},
-		immediate: "conn.BeginImmediate",
+		immediate: "Transaction does that",
 	},
 	{
 		name: "go-crawshaw", title: "Go with crawshaw.io/sqlite", self: "the driver", comment: "//", uri: true, mutex: true,
 		lacks:     lacksNothing,
 		own:       []own{{"busy_timeout", "busy_timeout = 10000"}, {"mutex", "mutex = NO"}},
-		immediate: `sqlitex.ExecTransient(conn, "BEGIN IMMEDIATE", nil)`,
+		immediate: "Transaction does that",
 	},
 	{
 		name: "go-eatonphil", title: "Go with github.com/eatonphil/gosqlite", self: "the driver", comment: "//", uri: true, mutex: true,
 		lacks:     lacksUTF16,
-		immediate: "conn.WithTxImmediate",
+		immediate: "Transaction does that",
 	},
 	{
 		name: "python", title: "Python's sqlite3", self: "sqlite3.connect", comment: "#", uri: true,
 		lacks:     lacksMutex("sqlite3.connect has no parameter for it"),
 		own:       []own{ownTimeout},
-		immediate: `connection.execute("BEGIN IMMEDIATE"), because the module's own transactions are deferred`,
+		immediate: `isolation_level does that for the transactions that the module begins before a change; one that reads first begins by connection.execute("BEGIN IMMEDIATE")`,
 	},
 	{
 		name: "node", title: "Node with better-sqlite3", self: "better-sqlite3", comment: "//", timeout: true,
@@ -112,7 +112,7 @@ var ecosystems = []ecosystem{
 			ownTimeout, {"foreign_keys", "foreign_keys = ON"}, {"cache_size", "cache_size = -16000"},
 			{"synchronous", "synchronous = NORMAL in WAL mode"},
 		},
-		immediate: "db.transaction(...).immediate()",
+		immediate: "transaction does that",
 	},
 	{
 		name: "django", title: "Django", self: "Django", comment: "#", uri: true, named: true,
@@ -125,7 +125,7 @@ var ecosystems = []ecosystem{
 		name: "sqlalchemy", title: "SQLAlchemy (1.4 and newer) with pysqlite", self: "sqlite3.connect", comment: "#", uri: true,
 		lacks:     lacksMutex("sqlite3.connect has no parameter for it"),
 		own:       []own{ownTimeout},
-		immediate: `its documentation says how, by isolation_level = None and a listener of "begin"`,
+		immediate: `isolation_level does that for the transactions that sqlite3 begins before a change; one that reads first begins by connection.exec_driver_sql("BEGIN IMMEDIATE")`,
 	},
 }
 
