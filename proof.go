@@ -17,6 +17,10 @@ const (
 	Kill      Fault = "kill" // the process dies, the operating system does not
 	FullDisk  Fault = "full" // writes fail for want of space
 	FailingIO Fault = "eio"  // reads, writes and syncs fail
+	// PowerShared and KillShared are done to two processes on a file of SQLite, one of which
+	// writes while the other checkpoints.
+	PowerShared Fault = "power-shared"
+	KillShared  Fault = "kill-shared"
 )
 
 // FileSystem is what lies on a disk that faults are done to.
@@ -173,17 +177,21 @@ func (p Proof) Proven(engine string, claimed Durability) Durability {
 // that is killed, and a disk that is full, take nothing from the operating system's
 // memory; a server that is killed takes along what is in its own.
 func (f Fault) LosesUnsynced(engine string) bool {
-	return f != Kill && f != FullDisk || IsServer(engine)
+	return f != Kill && f != KillShared && f != FullDisk || IsServer(engine)
 }
 
 // Times counts a fault in words.
 func (f Fault) Times(n int) string {
-	words := map[Fault]string{PowerCut: "power cut", FileCut: "power cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
+	words := map[Fault]string{PowerCut: "power cut", FileCut: "power cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error",
+		PowerShared: "power cut", KillShared: "kill"}[f]
 	if n != 1 {
 		words += "s"
 	}
 	if f == FileCut {
 		words += " of a file model"
+	}
+	if f == PowerShared || f == KillShared {
+		words += " with a second process"
 	}
 	return words
 }

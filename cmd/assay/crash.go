@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
+	"assay/internal/advisories"
 	"assay/internal/analysis/wording"
 	"assay/internal/crash"
 	"assay/internal/lab"
@@ -162,6 +163,7 @@ func subjects(candidates []lab.Candidate) []crash.Subject {
 func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText string, config crash.Config) (results []crash.Result, err error) {
 	config.Dir, config.Self = filepath.Join(l.Cache, "crash"), []string{lab.Self(), crashDisk}
 	config.Done = func(r crash.Result) error {
+		r.Notes = append(r.Notes, knownRace(r)...)
 		results = append(results, r)
 		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
 		if proof := r.Proof(); proof.States > 0 {
@@ -171,6 +173,20 @@ func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText s
 	}
 	err = crash.Run(ctx, config)
 	return results, err
+}
+
+// knownRace says of a version of SQLite that is known for it what became of two processes here.
+func knownRace(r crash.Result) (notes []string) {
+	if r.States == 0 || r.Task.Fault != assay.KillShared && r.Task.Fault != assay.PowerShared {
+		return nil
+	}
+	for _, known := range advisories.OfTarget(assay.Target{Engine: r.Engine, EngineVersion: r.Version}) {
+		if known.WAL {
+			notes = append(notes, fmt.Sprintf("%s, %s: %s %s is known for this: %s (%s). Tried here for %s: %s",
+				r.Task.Driver, r.Task.Profile, r.Engine, r.Version, known.Sentence(), known.URL, wording.Brief(r.Took), r.Line()))
+		}
+	}
+	return notes
 }
 
 // commandOf is the command that does the same again.

@@ -3,40 +3,32 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"assay"
-	"assay/internal/analysis/wording"
 	"assay/internal/crash"
 )
 
-// The command that a report prints does the same again: states without a budget have no
-// limit, so that a budget beside them is named even if it is the usual one.
-func TestCrashCommand(t *testing.T) {
-	for _, c := range []struct {
-		states int
-		budget time.Duration
-		want   string
+// Two processes on a file of a version of SQLite that is known for a race say so, with what was
+// found; nothing is said of sound versions, other faults, and what was not tried.
+func TestKnownRace(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   assay.Fault
+		version string
+		states  int
+		want    int
 	}{
-		{0, crash.DefaultBudget, "crash p --seed 1"},
-		{0, time.Second, "crash p --budget 1s --seed 1"},
-		{9, 0, "crash p --states 9 --seed 1"},
-		{9, crash.DefaultBudget, "crash p --states 9 --budget " + crash.DefaultBudget.String() + " --seed 1"},
+		"affected":     {assay.KillShared, "3.49.2", 5, 1},
+		"power":        {assay.PowerShared, "3.51.2", 5, 1},
+		"sound":        {assay.KillShared, "3.51.3", 5, 0},
+		"one process":  {assay.Kill, "3.49.2", 5, 0},
+		"not tried":    {assay.KillShared, "3.49.2", 0, 0},
+		"fixed branch": {assay.KillShared, "3.44.6", 5, 0},
 	} {
-		flags := crashFlags{Request: crash.Request{States: c.states, Budget: c.budget, Seed: 1, FileSystem: assay.Ext4}, faults: wording.Texts(crash.Usual())}
-		if got := strings.Join(commandOf("p", flags), " "); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		r := crash.Result{Task: crash.Task{Driver: "zombiezen", Profile: "web", Fault: c.fault}, Identity: crash.Identity{Engine: "sqlite", Version: c.version},
+			Ending: crash.Ending{Outcome: assay.OK}, Tried: crash.Tried{States: c.states, Counts: map[crash.Damage]int{crash.Unharmed: c.states}}}
+		got := knownRace(r)
+		if len(got) != c.want || c.want > 0 && (!strings.Contains(got[0], c.version) || !strings.Contains(got[0], r.Line())) {
+			t.Errorf("%s: got %q, want %d notes with the version and what was found", name, got, c.want)
 		}
-	}
-}
-
-// What a report of crash says by its error fails the command.
-func TestCrashStatus(t *testing.T) {
-	err := (&crash.Report{}).Err()
-	if err == nil {
-		t.Fatal("nothing was tried: got no error, want one")
-	}
-	if status := asExit(t.Context(), err).status; status != statusFailed {
-		t.Errorf("got status %d, want %d", status, statusFailed)
 	}
 }

@@ -117,6 +117,8 @@ func unfit(capabilities []string, t Task) error {
 		return wire.Errorf(wire.Unsupported, "%s is a client of a server, which is started as a user of its own: it needs a disk that runs full, which needs root. Run it with sudo", t.Driver)
 	case isClient(capabilities) && about(t.Fault).level == fileLevel:
 		return wire.Errorf(wire.Unsupported, "%s is a client of a server, whose files are another user's: the model of files is for engines in the worker's own process. Cut the power of a disk (--faults power), which needs root", t.Driver)
+	case about(t.Fault).shared && (isClient(capabilities) || slices.Contains(capabilities, wire.CapKV)):
+		return wire.Errorf(wire.Unsupported, "%s has no write-ahead log of SQLite that a second process can copy", t.Driver)
 	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
 		return wire.Errorf(wire.Unsupported, "%s runs neither SQL nor the operations of a key-value store", t.Driver)
 	}
@@ -180,6 +182,17 @@ func (db *database) write(ctx context.Context, from, count int, marks string) er
 		return fmt.Errorf("%d transactions failed: %s%s", m.Errors+m.Misses, m.Error, m.Miss)
 	}
 	return nil
+}
+
+// writeUntil commits transactions until the worker is killed after a time, if not before.
+func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) error {
+	defer time.AfterFunc(life, db.kill).Stop()
+	err := db.write(ctx, 0, count, marks)
+	db.kill()
+	if errors.As(err, new(*process.ExitError)) {
+		return nil
+	}
+	return err
 }
 
 // all digests every key with its value.

@@ -23,6 +23,7 @@ type fault struct {
 	level   level
 	subject string // begins the sentences about it
 	weight  int    // its part of a budget
+	shared  bool   // a second process checkpoints the file of the one that writes
 	server  string // begins the sentences where the engine is a server; empty: as of others
 }
 
@@ -33,6 +34,8 @@ var faults = []fault{
 	{Fault: assay.FileCut, level: fileLevel, subject: "A power cut (weaker model, of files)", weight: 4},
 	{Fault: assay.Kill, level: processLevel, subject: "A process that is killed", weight: 2, server: "A server that is killed"},
 	{Fault: assay.FullDisk, level: diskLevel, subject: "A full disk", weight: 2},
+	{Fault: assay.PowerShared, level: diskLevel, subject: "A power cut of two processes on a file", weight: 3, shared: true},
+	{Fault: assay.KillShared, level: processLevel, subject: "One of two processes on a file that is killed", weight: 2, shared: true},
 	{Fault: assay.FailingIO, level: diskLevel, subject: "A disk that fails", weight: 2}, // a write that fails later is seen by a sync only
 }
 
@@ -63,10 +66,12 @@ func Faults() []assay.Fault {
 	return all
 }
 
-// Usual are the faults that are tried where nobody chooses: all, and the weaker
-// model of a power cut only where the disk itself cannot be had.
+// Usual are the faults that are tried where nobody chooses: all to one process, and the
+// weaker model of a power cut only where the disk itself cannot be had.
 func Usual() []assay.Fault {
-	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, assay.Ext4) == "" })
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool {
+		return about(f).shared || f == assay.FileCut && Missing(assay.PowerCut, assay.Ext4) == ""
+	})
 }
 
 // share gives each task that can be done on this machine its part of a budget

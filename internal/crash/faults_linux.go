@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -40,6 +41,13 @@ func (t *trial) fault(ctx context.Context) error {
 			return err
 		}
 	}
+	if about(t.task.Fault).shared && t.task.DSN == "" && t.task.Settings["busy_timeout"] == "" {
+		t.task.Settings = maps.Clone(t.task.Settings)
+		if t.task.Settings == nil {
+			t.task.Settings = map[string]string{}
+		}
+		t.task.Settings["busy_timeout"] = "10000" // the other process holds the lock now and then
+	}
 	inject, err := t.injection()
 	if err != nil {
 		return err
@@ -53,13 +61,15 @@ func (t *trial) injection() (func(context.Context) error, error) {
 		return func(ctx context.Context) error { return t.attempts(ctx, once) }, nil
 	}
 	switch t.task.Fault {
-	case assay.PowerCut, assay.FileCut:
+	case assay.PowerCut, assay.FileCut, assay.PowerShared:
 		return t.power, nil
 	case assay.Kill:
 		if t.server {
 			return attempts(t.killedServer)
 		}
 		return attempts(t.killWorker)
+	case assay.KillShared:
+		return attempts(t.killShared)
 	case assay.FullDisk:
 		if t.task.FileSystem == assay.Tmpfs {
 			return attempts(t.filledMemory)
@@ -160,14 +170,19 @@ func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
 	if atCall {
 		e.Finding.Moment = powercut.Moment("before " + call)
 	}
+	found, err := t.inspectLeft(ctx, &e, path, marks)
+	return e, found, err
+}
+
+// inspectLeft notes what processes that are gone acknowledged and left, and inspects it.
+func (t *trial) inspectLeft(ctx context.Context, e *evidence, path, marks string) (found observation, err error) {
 	if info, err := os.Stat(marks); err == nil {
 		e.Finding.Acked = int(info.Size())
 	}
 	if e.Files, err = powercut.ReadFolder(filepath.Dir(path)); err != nil {
-		return e, observation{}, err
+		return observation{}, err
 	}
-	found, err := t.inspectAcked(ctx, path, e.Finding.Acked)
-	return e, found, err
+	return t.inspectAcked(ctx, path, e.Finding.Acked)
 }
 
 // drawKillPoint draws a system call to kill the worker at, and the program that does so;

@@ -83,7 +83,8 @@ func TestNote(t *testing.T) {
 // Every fault has its words, a level, and a function that does it. One that has no
 // function is an error, and not a power cut.
 func TestEveryFaultIsDone(t *testing.T) {
-	levels := map[assay.Fault]level{assay.PowerCut: diskLevel, assay.FileCut: fileLevel, assay.Kill: processLevel, assay.FullDisk: diskLevel, assay.FailingIO: diskLevel}
+	levels := map[assay.Fault]level{assay.PowerCut: diskLevel, assay.FileCut: fileLevel, assay.Kill: processLevel, assay.FullDisk: diskLevel, assay.FailingIO: diskLevel,
+		assay.PowerShared: diskLevel, assay.KillShared: processLevel}
 	for _, f := range Faults() {
 		known := about(f)
 		if known.level == 0 || known.level != levels[f] || known.subject == "" || f.Times(1) == "" {

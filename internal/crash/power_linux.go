@@ -122,12 +122,18 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*powercut.Rec
 		if err := db.prepare(ctx, t.arguments); err != nil {
 			return err
 		}
+		other := &checkpointer{}
+		if note && about(task.Fault).shared {
+			if other, err = t.startCheckpointer(ctx, path); err != nil {
+				return err
+			}
+		}
 		err = t.whileWrittenBack(ctx, func() error {
 			var err error
 			written, err = t.writeForAWhile(ctx, db, t.marks())
 			return err
 		})
-		if err != nil {
+		if err := errors.Join(err, other.kill()); err != nil {
 			return err
 		}
 		return db.close(ctx)

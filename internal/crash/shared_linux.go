@@ -1,0 +1,103 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/wire"
+)
+
+// checkpointer is a second process on a database's file, which copies the log into the
+// database without pause, as a tool for backups does.
+type checkpointer struct {
+	db    *database
+	ended chan error
+}
+
+// checkpointSteps copy what nobody reads, and then all of it, after which the log begins anew.
+var checkpointSteps = []wire.Step{checkpointStep("PASSIVE"), checkpointStep("RESTART")}
+
+func checkpointStep(how string) wire.Step {
+	return wire.Step{SQL: "PRAGMA wal_checkpoint(" + how + ")", Query: true, Rows: 1, Returns: []string{"int", "int", "int"}}
+}
+
+const checkpointName = "checkpoint"
+
+// startCheckpointer starts it beside a worker that has the database open.
+func (t *trial) startCheckpointer(ctx context.Context, path string) (*checkpointer, error) {
+	if t.result.Settings["journal_mode"] != "wal" {
+		return nil, wire.Errorf(wire.Unsupported, "there is no write-ahead log that a second process can copy: the profile has another journal_mode")
+	}
+	db, err := t.open(ctx, t.task, path)
+	if err != nil {
+		return nil, wire.Errorf(wire.Unsupported, "a second process cannot open the database: %v", err)
+	}
+	operation := wire.Operation{Name: checkpointName, Changes: true, Steps: checkpointSteps}
+	if err := db.call(ctx, wire.TypePrepare, wire.Prepare{Operation: operation, Clients: 1}, nil); err != nil {
+		db.kill()
+		return nil, fmt.Errorf("a second process that checkpoints: %w", err)
+	}
+	c := &checkpointer{db, make(chan error, 1)}
+	go func() {
+		c.ended <- guard.Error(func() error {
+			for { // until it is killed
+				if err := db.call(ctx, wire.TypeMeasure, wire.Measure{Operation: checkpointName, Nanos: time.Second.Nanoseconds()}, nil); err != nil {
+					return nil
+				}
+			}
+		})
+	}()
+	return c, nil
+}
+
+// kill kills it, if there is one, and waits for its end.
+func (c *checkpointer) kill() error {
+	if c.db == nil {
+		return nil
+	}
+	c.db.kill()
+	err := <-c.ended
+	c.ended <- nil // it may be killed again
+	return err
+}
+
+// outlives is how long a process lives on that is killed behind the other one.
+const outlives = 20 * time.Millisecond
+
+// killShared kills one of two processes on a file, one of which writes and the other
+// checkpoints, or both, in turns, and looks at what they left.
+func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
+	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return e, observation{}, err
+	}
+	defer remove()
+	db, err := t.begin(ctx, path, nil)
+	if err != nil {
+		return e, observation{}, err
+	}
+	defer db.kill()
+	other, err := t.startCheckpointer(ctx, path)
+	if err != nil {
+		return e, observation{}, err
+	}
+	life := time.Duration(1 + t.random.Int64N(int64(longestLife)))
+	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
+	defer time.AfterFunc(lives[t.turn%len(lives)], other.db.kill).Stop()
+	err = db.writeUntil(ctx, life, t.history.transactions(), marks)
+	if t.turn%len(lives) == 0 {
+		time.Sleep(outlives)
+	}
+	if killed := other.kill(); err == nil {
+		err = killed
+	}
+	if err != nil {
+		return e, observation{}, err
+	}
+	found, err := t.inspectLeft(ctx, &e, path, marks)
+	return e, found, err
+}
