@@ -24,8 +24,8 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Name, p.About = d.Name.value, d.About.value
 	m.name(d.Name, "plan")
 	p.Seed = uint64(m.whole(d.Seed, "seed", 0, 1<<62, 1))
-	p.Budget = d.Budget.duration(0)
-	p.Timeout = d.Timeout.duration(time.Minute)
+	p.Budget = m.duration(d.Budget, 0)
+	p.Timeout = m.duration(d.Timeout, time.Minute)
 	p.Factors = d.Factors.value
 	p.Precision = m.share(d.Precision, "precision")
 	p.Margin = m.share(d.Margin, "margin")

@@ -130,6 +130,8 @@ func TestUnreadable(t *testing.T) {
 		"duplicate":        {"name: p\nname: q\n", `p.yaml:2:1: "name" appears twice in the map, first in line 1`},
 		"no word":          {"{[a]: 1}\n", "p.yaml:1:5: not YAML: found an invalid key for this map"},
 		"list of maps":     {"workload: [{}]\n", "p.yaml:1:11: a workload is a map, not a list"},
+		"no duration":      {"budget: 9999999999h\n", `p.yaml:1:9: want a duration above zero such as 90s or 2m, not "9999999999h"`},
+		"short duration":   {"budget: 0.1ns\n", `p.yaml:1:9: want a duration above zero such as 90s or 2m, not "0.1ns"`},
 		"quoted number":    {"launches: '3'\n", `p.yaml:1:11: want a number, not "3"`},
 		"deep":             {"a: " + deep, "p.yaml:1:44: nested more than 40 deep"},
 		"deep in a line":   {strings.Repeat("- ", 50) + "1", "p.yaml:1:81: nested more than 40 deep"},

@@ -73,12 +73,16 @@ func plain(s string) string {
 	return s
 }
 
-// duration reads a length of time such as 90s or 2m, which the schema holds.
-func (t text) duration(fallback time.Duration) time.Duration {
-	if d, err := time.ParseDuration(t.value); err == nil {
-		return d
+// duration reads a length of time such as 90s or 2m. The schema does not know 0s and 1.2.3s.
+func (m *mistakes) duration(t text, fallback time.Duration) time.Duration {
+	d, err := time.ParseDuration(t.value)
+	switch {
+	case !t.set():
+		return fallback
+	case err != nil || d <= 0:
+		m.at(t.place, "want a duration above zero such as 90s or 2m, not %q", t.value)
 	}
-	return fallback
+	return d
 }
 
 // share reads a share, written 2% or 0.02, with its default of 2 %.
