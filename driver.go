@@ -49,7 +49,17 @@ func (n DriverName) String() string {
 // driver: of any version where the name says none, and of the driver's own compile
 // options where it says none.
 func (n DriverName) Means(c Cell) bool {
-	return n.Name == c.Driver && n.Options == c.Options && (n.Version == "" || n.Version == c.DriverVersion || n.isMadeOf(c.DriverVersion))
+	return n.Name == c.Driver && n.Options == c.Options && (n.Version == "" || sameVersion(n.Version, c.DriverVersion) || n.isMadeOf(c.DriverVersion))
+}
+
+// sameVersion reports whether two versions are one: 3.46.1 of a package for Python is 3.46.1.0.
+func sameVersion(a, b string) bool {
+	for _, v := range []*string{&a, &b} {
+		for !strings.HasPrefix(*v, "v") && strings.HasSuffix(*v, ".0") {
+			*v = strings.TrimSuffix(*v, ".0")
+		}
+	}
+	return a == b
 }
 
 // isMadeOf reports whether the version that a build says of itself ends with the driver

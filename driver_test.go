@@ -43,6 +43,7 @@ func TestDriverNameMeans(t *testing.T) {
 		"crawshaw's":  {Driver: "sqlite-c", DriverVersion: "3.32.3+crawshaw", Options: "DQS=0"},
 		"planned":     {Driver: "sqlite-c", DriverVersion: "mattn"}, // as a plan names it
 		"local":       {Driver: "apsw", DriverVersion: "3.50.1+local"},
+		"four":        {Driver: "apsw", DriverVersion: "3.46.0.0"},
 	}
 	for _, c := range []struct {
 		name            string
@@ -58,13 +59,17 @@ func TestDriverNameMeans(t *testing.T) {
 		{"modernc", []string{"other"}, nil},
 		{"modernc:DQS=0", nil, nil},
 		{"mat", nil, nil}, // nor a name
+		{"apsw@3.46.0", []string{"four"}, nil},
+		{"apsw@3.46", []string{"four"}, nil},
+		{"apsw@3.4", nil, nil},
+		{"apsw@3.46.0.1", nil, nil},
 		{"sqlite-c", []string{"floor", "mattn's", "planned"}, []string{"crawshaw's"}},
 		{"sqlite-c@3.53.4", []string{"floor"}, nil},
 		{"sqlite-c@mattn", []string{"mattn's", "planned"}, nil},
 		{"sqlite-c@3.53.4+mattn", []string{"mattn's"}, []string{"planned"}},
 		{"sqlite-c@crawshaw", nil, nil},
 		{"sqlite-c@crawshaw:DQS=0", []string{"crawshaw's"}, nil},
-		{"apsw", []string{"local"}, nil},
+		{"apsw", []string{"four", "local"}, nil},
 		{"apsw@3.50.1", nil, nil},
 		{"", nil, nil},
 	} {
