@@ -9,7 +9,9 @@ import (
 	"assay/internal/sys/file"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // InputError is a mistake in a file of a source of one's own.
@@ -112,6 +114,9 @@ func beside(path, name string) string {
 
 // decodeYAML reads a document whose keys are all known.
 func decodeYAML(file string, text []byte, into any) error {
+	if err := checkTokens(file, text); err != nil {
+		return err
+	}
 	err := yaml.UnmarshalWithOptions(text, into, yaml.Strict())
 	if wrong := yaml.Error(nil); errors.As(err, &wrong) && wrong.GetToken() != nil {
 		at := wrong.GetToken().Position
@@ -119,6 +124,42 @@ func decodeYAML(file string, text []byte, into any) error {
 	}
 	if err != nil {
 		return fmt.Errorf("%s:1:1: %w", file, err)
+	}
+	return nil
+}
+
+// maxTokens bounds what is parsed: a claim has about a hundred.
+const maxTokens = 200_000
+
+// checkTokens refuses what a document of a few lines can fill the memory with: aliases of
+// aliases, and what is nested thousands of times.
+func checkTokens(file string, text []byte) error {
+	const maxDepth = 100
+	tokens, depth, entries, line := lexer.Tokenize(string(text)), 0, 0, 0
+	if len(tokens) > maxTokens {
+		return fmt.Errorf("%s:1:1: it has %d YAML tokens, more than %d", file, len(tokens), maxTokens)
+	}
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, entries = t.Position.Line, 0
+		}
+		wrong := ""
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.MergeKeyType:
+			wrong = "anchors, aliases and merge keys are not part of the format: write the value out"
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++
+		}
+		if depth+entries > maxDepth {
+			wrong = fmt.Sprintf("it is nested over %d times", maxDepth)
+		}
+		if wrong != "" {
+			return fmt.Errorf("%s:%d:%d: %s", file, t.Position.Line, t.Position.Column, wrong)
+		}
 	}
 	return nil
 }

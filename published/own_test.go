@@ -117,6 +117,9 @@ func TestMistakesOfOwnSources(t *testing.T) {
 		want  string
 	}{
 		"no YAML":            {map[string]string{"c.yaml": "claims: [\n"}, "c.yaml:1:9: "},
+		"aliases":            {map[string]string{"c.yaml": "about: &a [x, x]\nclaims: [*a, *a]\n"}, "c.yaml:1:8: anchors, aliases"},
+		"nested":             {map[string]string{"c.yaml": "about: " + strings.Repeat("[", 200)}, "c.yaml:1:108: it is nested over 100 times"},
+		"nested in lines":    {map[string]string{"c.yaml": "about:\n  " + strings.Repeat("- ", 200)}, "c.yaml:2:203: it is nested over 100 times"},
 		"no claims":          {map[string]string{"c.yaml": "about: x\n"}, "c.yaml:1:6: there are no claims"},
 		"a key":              {map[string]string{"c.yaml": "claims:\n  - name: c\n    syas: a\n"}, `c.yaml:3:5: unknown field "syas"`},
 		"a type":             {map[string]string{"c.yaml": "claims:\n  - name: [c]\n"}, "c.yaml:2:11: "},
