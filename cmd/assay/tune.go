@@ -43,13 +43,12 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune PLAN",
 		Short: "Find the settings for a plan's schema and queries, under a durability and a memory constraint",
-		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, PostgreSQL,
-Badger, bbolt, LMDB or Pebble for those that make the plan's operations faster, without promising
-less about the data and without taking more memory than it may. It screens all settings, lets the best
-combinations compete, drops each setting that does not matter, and measures what is left in
-fresh launches on new data: only these figures are reported. Last, it compares the proposal with
-yours on other amounts of data and with other numbers of clients. "Nothing beats yours" is an
-answer, too.
+		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, Badger, bbolt,
+LMDB or Pebble for those that make the plan's operations faster, without promising less about the
+data and without taking more memory than it may. It measures random combinations of all settings,
+drops what is shown not to matter, and measures what is left in fresh launches on new data: only
+these figures are reported. Last, it compares the proposal with yours on other amounts of data and
+with other numbers of clients. "Nothing beats yours" is an answer, too.
   assay tune app.yaml --durability power --memory 256M --budget 20m --emit go-modernc
 The settings in use are those of a profile of the plan, the first or --current.
 Exit status 1: nothing could be confirmed, or tune could not do its work.`,

@@ -13,7 +13,7 @@ func TestSpentBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		space Space
 		want  string // the stages that were asked for
-	}{"settings": {switches(8), "screening1"}, "indexes": {indexed, "indexes1"}} {
+	}{"settings": {switches(8), "search-11"}, "indexes": {indexed, "indexes1"}} {
 		m := newMachine(func(Point) float64 { return 0 })
 		o := run(t, c.space, time.Millisecond, m)
 		var got []string

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,36 +11,6 @@ import (
 	"assay/internal/doc"
 	"assay/internal/doc/chart"
 )
-
-func tickRatio(v float64) string { return wording.Digits(v) + "x" }
-
-// raceChart draws the candidates over the blocks of the race, those first that were in
-// it longest.
-func (r *Report) raceChart() *chart.Chart {
-	candidates := r.candidates()
-	if len(candidates) == 0 {
-		return nil
-	}
-	rows := &chart.Rows{Dots: "a block", Panels: []chart.Panel{{Line: 1, BandLow: 1 / (1 + r.Margin), BandHigh: 1 + r.Margin,
-		Axis: chart.Axis{Label: "how many times as fast as the current settings, log scale", Log: true, Tick: tickRatio}}}}
-	for _, c := range candidates {
-		row := chart.Row{Section: "in " + wording.Plural(c.blocks, "block"), Name: wording.Clean(c.name)}
-		if c.gain.N == 0 {
-			row.Text = "not measured"
-		} else {
-			cell := chart.Cell{Marks: []chart.Interval{doc.Drawable(c.gain)}, Text: ratio(c.gain)}
-			for _, g := range c.gains {
-				if !math.IsNaN(g) {
-					cell.Dots = append(cell.Dots, math.Exp(g))
-				}
-			}
-			row.Cells = []chart.Cell{cell}
-		}
-		rows.Rows = append(rows.Rows, row)
-	}
-	return &chart.Chart{Title: "The race", Description: fmt.Sprintf("%s over %s: %s was in it longest and has %s.", wording.Plural(len(candidates), "candidate"),
-		wording.Plural(len(r.Outcome.Blocks), "block"), wording.Clean(candidates[0].name), ratio(candidates[0].gain)), Body: rows}
-}
 
 // priceChart draws what other classes of durability cost or give.
 func (r *Report) priceChart() *chart.Chart {
@@ -66,6 +35,6 @@ func (r *Report) priceChart() *chart.Chart {
 	}
 	return &chart.Chart{Title: "The price of durability", Description: strings.Join(words, ", ") + ", relative to the class that was asked for.",
 		Body: &chart.Lines{X: chart.Axis{Label: "class of durability, stronger to the right", Tick: tick},
-			Y:      chart.Axis{Label: "how many times as fast", Tick: tickRatio},
+			Y:      chart.Axis{Label: "how many times as fast", Tick: func(v float64) string { return wording.Digits(v) + "x" }},
 			Series: []chart.Curve{{Name: "the best combination", Points: points}}}}
 }

@@ -35,8 +35,7 @@ type Outcome struct {
 	Unsearched bool
 	// IndexesUntried says that the budget did not pay for telling what these do.
 	IndexesUntried bool
-	Effects        []Effect // of the screening, by factor; nil where there was none
-	Blocks         []RaceBlock
+	Effects        []Effect // of the levels; nil where the launches were too few to tell
 	// Finalists were confirmed, in the order in which they were to be proposed.
 	Finalists []Finalist
 	// Chosen is the proposal; nil where nothing beats the current settings, which keep the
@@ -59,12 +58,6 @@ type Outcome struct {
 	// 0: it is not known.
 	Enough  time.Duration
 	Refused map[string]string // why points are no candidates, by Point.Key
-}
-
-// RaceBlock is a block of the race, for a picture of it.
-type RaceBlock struct {
-	Points []Point
-	Gains  []float64 // natural logarithms
 }
 
 // Finalist is a point with its confirmed figures.
@@ -129,14 +122,6 @@ func (r *row) add(m Member) {
 	}
 }
 
-func (t *tuning) recordBlock(points []Point, members []Member) {
-	b := RaceBlock{Points: points}
-	for _, m := range members {
-		b.Gains = append(b.Gains, m.gain())
-	}
-	t.outcome.Blocks = append(t.outcome.Blocks, b)
-}
-
 // confirm measures the finalists in a number of launches that is fixed before the
 // first, and decides from these alone. Beside them are the first one without each of
 // its settings, and with the settings of other classes of durability.
@@ -168,7 +153,7 @@ func (t *tuning) endUnconfirmed() {
 
 // enough is a budget that pays for a confirmation, by what the launches took so far.
 func (t *tuning) enough() time.Duration {
-	return time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - ablationShare))
+	return time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - searchShare))
 }
 
 // warnOfBudget says early that the budget is too small: whoever learns it from the answer
@@ -219,8 +204,7 @@ func (t *tuning) without(p Point) []Point {
 }
 
 // weakestFirst are a point without each of its settings, first those that are shown least to
-// matter, and behind the two weakest the point without both: of these the launches may show that
-// they do not.
+// matter: of these the launches may show that they do not.
 func (t *tuning) weakestFirst(p Point) []Point {
 	all := t.without(p)
 	if t.searched == nil {
@@ -231,9 +215,6 @@ func (t *tuning) weakestFirst(p Point) []Point {
 		return d.mean / d.error
 	}
 	slices.SortStableFunc(all, func(a, b Point) int { return cmp.Compare(sure(a), sure(b)) })
-	if len(all) > 2 {
-		all = slices.Insert(all, 2, all[0].with(p.differs(all[1]), 0))
-	}
 	return all
 }
 
@@ -257,17 +238,15 @@ func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 	}
 	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
-	var overtaken []Point
 	for i := 1; i < len(finalists); i++ {
 		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < overtakes && c.Ratio.Center > 1+t.config.Margin {
-			overtaken = append(overtaken, finalists[best])
 			best = i
 		}
 	}
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.needed(whole, finalists, overtaken, points, rows); t.beats(f) {
+		if f := t.needed(whole, finalists, points, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -305,64 +284,33 @@ func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
-// needed is the confirmed point with just what all launches together show to matter, of the
-// largest finalist that has the settings of the chosen one, or the nearest to it that was not
-// overtaken by the chosen one. It is one of the family of the finalists: what the confirmation
-// alone says chooses nothing.
-func (t *tuning) needed(chosen Finalist, finalists, overtaken, points []Point, rows map[string]*row) Finalist {
+// needed is the confirmed point with the fewest settings that has all that all launches together
+// show to matter, of the largest finalist that has those of the chosen one. It is one of the family of the finalists: what the
+// confirmation alone says chooses nothing.
+func (t *tuning) needed(chosen Finalist, finalists, points []Point, rows map[string]*row) Finalist {
 	m := newModel(t.launches)
 	if m == nil {
 		return chosen
 	}
 	largest := chosen.Point
 	for _, p := range finalists {
-		if !p.in(overtaken) && p.has(largest) {
+		if p.has(largest) {
 			largest = p
 		}
 	}
 	path := t.trimmed(m, largest, t.shown)
-	just := path[len(path)-1]
-	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
-		return t.rowOf(p, rows) == nil || !largest.has(p) || p.in(overtaken) && !slices.Equal(p, just)
-	})
-	best := t.nearest(m, just, append(points, largest))
+	just, best := path[len(path)-1], largest
+	for _, p := range points {
+		if t.rowOf(p, rows) != nil && largest.has(p) && p.has(just) && len(p.changed()) < len(best.changed()) {
+			best = p
+		}
+	}
 	family := slices.Clone(finalists)
 	if !best.in(family) {
 		family = append(family, best)
 	}
-	for _, f := range t.asFamily(family, rows, t.outcome.Launches) {
-		if f.Point.Key() == best.Key() {
-			return f
-		}
-	}
-	return chosen
-}
-
-// nearest is the point that has just what is needed; where there is none, the best of those that
-// have nothing else and lack one setting that is worth less than the margin; and where there is
-// none either, the one with the fewest settings that has all of it.
-func (t *tuning) nearest(m *model, needed Point, points []Point) Point {
-	var within, beyond Point
-	for _, p := range points {
-		extra := len(p.changed()) - len(needed.changed())
-		lacks := m.compare(needed, p).mean
-		switch {
-		case p.has(needed) && (beyond == nil || len(p.changed()) < len(beyond.changed())):
-			beyond = p
-		case needed.has(p) && extra == -1 && lacks < math.Log1p(t.config.Margin) && !p.isStart() && (within == nil || t.lookedBetter(p, within)):
-			within = p
-		}
-	}
-	if within == nil || slices.Equal(beyond, needed) {
-		return beyond
-	}
-	return within
-}
-
-// lookedBetter reports whether one point was better than another before the confirmation: whoever
-// is better in it may have had luck there, and its figure would be too high.
-func (t *tuning) lookedBetter(a, b Point) bool {
-	return t.searched != nil && t.searched.compare(a, b).mean > 0
+	all := t.asFamily(family, rows, t.outcome.Launches)
+	return all[slices.IndexFunc(all, func(f Finalist) bool { return slices.Equal(f.Point, best) })]
 }
 
 // has reports whether a point has all settings of another.
@@ -373,6 +321,70 @@ func (p Point) has(other Point) bool {
 		}
 	}
 	return true
+}
+
+// rows measures points a fixed number of times. The current settings among them are
+// not measured again: the gains of all others are against them.
+func (t *tuning) rows(ctx context.Context, stage Stage, blocks int, points []Point) (map[string]*row, error) {
+	measured := t.config.Space.unique(points)
+	rows := map[string]*row{}
+	for n := range blocks {
+		members, err := t.block(ctx, Block{Stage: stage, Number: n + 1, Of: blocks, Points: measured, All: measured})
+		if err != nil {
+			return nil, err
+		}
+		collect(rows, measured, members)
+	}
+	if t.config.Space.StartIsCurrent {
+		rows[t.config.Space.start().Key()] = &row{gains: make([]float64, blocks)}
+	}
+	return rows, nil
+}
+
+// collect adds to the rows of points what a block measured of them.
+func collect(rows map[string]*row, points []Point, members []Member) {
+	for i, m := range members {
+		key := points[i].Key()
+		if rows[key] == nil {
+			rows[key] = &row{}
+		}
+		rows[key].add(m)
+	}
+}
+
+// compare compares rows of log gains, block by block, as one table.
+func compare(rows [][]float64, tests []stat.Test, rule stat.Rule) []stat.Comparison {
+	table := stat.Table{Tests: tests}
+	for i := range rows {
+		var pairs []stat.Pairs
+		for j := range i {
+			pairs = append(pairs, pair(rows[i], rows[j]))
+		}
+		table.Pairs = append(table.Pairs, pairs)
+	}
+	return rule.Judge([]stat.Table{table})[0].Comparisons
+}
+
+// pair is the difference of two rows in the blocks that both have.
+func pair(a, b []float64) stat.Pairs {
+	var differences []float64
+	for k := range min(len(a), len(b)) {
+		if d := a[k] - b[k]; !math.IsNaN(d) {
+			differences = append(differences, d)
+		}
+	}
+	p := stat.Pairs{N: len(differences), Mean: math.NaN(), SD: math.NaN()}
+	if p.N > 0 {
+		p.Mean = mean(differences)
+	}
+	if p.N > 1 {
+		squares := 0.0
+		for _, d := range differences {
+			squares += (d - p.Mean) * (d - p.Mean)
+		}
+		p.SD = math.Sqrt(squares / float64(p.N-1))
+	}
+	return p
 }
 
 // rowOf is what a point measured; nil: too little, or it was refused.
@@ -397,12 +409,20 @@ func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
 }
 
 // said is the gain that the search had of a point: by the model of its launches, or where
-// there is none by those of the point in the race; NaN: it was not in it.
+// there is none by those that had the point; NaN: none had.
 func (t *tuning) said(p Point) float64 {
 	if t.searched != nil && t.config.Space.StartIsCurrent && !t.config.Space.First(p) {
 		return t.searched.compare(p, t.config.Space.start()).mean
 	}
-	return mean(t.gains[p.Key()])
+	var gains []float64
+	for _, launch := range t.launches {
+		for _, o := range launch {
+			if slices.Equal(o.point, p) {
+				gains = append(gains, o.gain)
+			}
+		}
+	}
+	return mean(gains)
 }
 
 // explain says what each setting of the proposal does, and what other classes cost.

@@ -33,10 +33,9 @@ func gains(effects ...float64) func(Point) float64 {
 	}
 }
 
-// What the proposal leaves out at last is what does not matter: not what the confirmation has
-// just shown to matter, and no setting that is worth the margin.
+// What the proposal leaves out at last is what does not matter.
 func TestProposalKeepsWhatMatters(t *testing.T) {
-	a, ab, abc, ac := Point{1, 0, 0}, Point{1, 1, 0}, Point{1, 1, 1}, Point{1, 0, 1}
+	a, ab, abc := Point{1, 0, 0}, Point{1, 1, 0}, Point{1, 1, 1}
 	for _, c := range []struct {
 		name              string
 		finalists, points []Point
@@ -45,10 +44,6 @@ func TestProposalKeepsWhatMatters(t *testing.T) {
 	}{
 		{"just what is needed", []Point{abc}, []Point{abc, a, ab}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), ab},
 		{"it was not measured", []Point{abc}, []Point{abc, a}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), abc},
-		{"what lacks little was", []Point{abc}, []Point{abc, a}, gains(0.5, 0.015, 0), gains(0.5, 0.015, 0), a},
-		{"one was overtaken", []Point{a, abc, ac}, []Point{a, abc, ac}, gains(0.5, 0.05, 0), gains(0.5, 0.05, 0), abc},
-		{"one was, by more than the model says", []Point{a, abc, ac}, []Point{a, abc, ac}, gains(0.5, 0.015, 0), gains(0.5, 0.05, 0), abc},
-		{"one was, and has all that is needed", []Point{a, ab}, []Point{a, ab}, gains(0.5, 0, 0), gains(0.5, 0.05, 0), a},
 	} {
 		tuned := &tuning{config: Config{Space: switches(3), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
 			launches: launched(rand.New(rand.NewPCG(1, 1)), 20, 3, 0.002, c.launches)}
@@ -56,23 +51,6 @@ func TestProposalKeepsWhatMatters(t *testing.T) {
 		if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, c.want) {
 			t.Errorf("%s: got %+v, want %v", c.name, got, c.want)
 		}
-	}
-}
-
-// Of two candidates that lack little, the one that looked better before the confirmation is
-// proposed: what was luck in the confirmation chooses nothing.
-func TestSearchChoosesTheNearest(t *testing.T) {
-	whole, b, c := Point{1, 1, 1, 1}, Point{1, 1, 0, 0}, Point{1, 0, 1, 0}
-	search, all := gains(0.5, 0.018, 0.014, 0), gains(0.5, 0.014, 0.018, 0)
-	launches := func(gain func(Point) float64) [][]observation {
-		return launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain)
-	}
-	points := []Point{whole, c, b}
-	tuned := &tuning{config: Config{Space: switches(4), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
-		launches: launches(all), searched: newModel(launches(search))}
-	tuned.decide([]Point{whole}, points, confirmed(points, all))
-	if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, b) {
-		t.Errorf("got %+v, want %v", got, b)
 	}
 }
 

@@ -1,9 +1,7 @@
 package tune
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/internal/analysis/wording"
@@ -51,7 +49,7 @@ func (r *Report) document() doc.Document {
 	d.AddTable(doc.Grid{Header: []string{"operation", "now", "confirmed ratio, above 1 is faster"}, Right: []bool{false, true}, Rows: r.table(), Most: maxRows})
 	r.addSections(&d)
 	d.AddChart(r.priceChart())
-	d.AddFold("the race, as the search saw it: these figures are not confirmed", r.race())
+	d.AddFold("the settings, as the search saw them: these figures are not confirmed", r.effects())
 	d.Add(doc.Footnote, "%s", r.evidence())
 	for _, s := range r.next() {
 		if d.Add(doc.Footnote, "next: %s", s.text); s.command != "" {
@@ -93,7 +91,7 @@ func (r *Report) addSections(d *doc.Document) {
 	d.AddList("as before", kept)
 	d.AddList("what each does (the best combination against itself without it)", r.settingEffects())
 	d.AddList(fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing)
-	d.AddList("not in the proposal (what the screening saw)", open)
+	d.AddList("not in the proposal (what the search saw)", open)
 	d.AddList("other data and clients", r.elsewhere())
 	d.AddFold("other data and clients, each operation", r.conditions())
 	if text := r.memory(); text != "" {
@@ -120,52 +118,13 @@ func (r *Report) conditions() doc.Document {
 	return d
 }
 
-// race is who was in the race, and how long.
-func (r *Report) race() doc.Document {
+// effects are what the search saw of each setting.
+func (r *Report) effects() doc.Document {
 	var d doc.Document
-	d.AddChart(r.raceChart())
-	grid := doc.Grid{Header: []string{"changes", "blocks", "gain"}, Right: []bool{false, true, true}}
-	for _, c := range r.candidates() {
-		grid.Rows = append(grid.Rows, []string{c.name, fmt.Sprint(c.blocks), ratio(c.gain)})
+	grid := doc.Grid{Header: []string{"setting", "gain"}, Right: []bool{false, true}}
+	for _, e := range r.Outcome.Effects {
+		grid.Rows = append(grid.Rows, []string{r.changed(e.Factor, e.Level), ratio(e.Gain)})
 	}
 	d.AddTable(grid)
 	return d
-}
-
-// candidate is one of the race, as the search saw it.
-type candidate struct {
-	name   string    // what it changes
-	blocks int       // that it was in
-	gains  []float64 // of each, natural logarithms
-	gain   stat.Interval
-}
-
-// candidates are those of the race: who was in it longest first, and of them the best.
-func (r *Report) candidates() []candidate {
-	if len(r.Outcome.Blocks) == 0 {
-		return nil
-	}
-	gains := map[string][]float64{}
-	for _, b := range r.Outcome.Blocks {
-		for i, p := range b.Points {
-			gains[p.Key()] = append(gains[p.Key()], b.Gains[i])
-		}
-	}
-	var all []candidate
-	for _, p := range r.Outcome.Blocks[0].Points {
-		var parts []string
-		for _, j := range p.changed() {
-			parts = append(parts, r.changed(j, p[j]))
-		}
-		values := gains[p.Key()]
-		name := strings.Join(parts, ", ")
-		if name == "" {
-			name = "what the search started from"
-		}
-		all = append(all, candidate{name, len(values), values, against(values, make([]float64, len(values))).Ratio})
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Compare(float64(b.blocks)+mean(b.gains), float64(a.blocks)+mean(a.gains))
-	})
-	return all
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"assay"
-	"assay/kit/postgres"
 )
 
 // The tables of docs/tune.md have the settings that are searched, and no others.
@@ -21,14 +20,14 @@ func TestSpacesAreDocumented(t *testing.T) {
 	_, section, _ := strings.Cut(string(page), "\n## The space\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	tables := strings.Split(section, "\n| factor | ")[1:]
-	if len(tables) != 3 {
-		t.Fatalf("docs/tune.md has %d tables of factors, want those of SQLite, of stores and of PostgreSQL", len(tables))
+	if len(tables) != 2 {
+		t.Fatalf("docs/tune.md has %d tables of factors, want those of SQLite and of stores", len(tables))
 	}
 	stored := map[string]bool{}
 	for engine := range stores {
 		maps.Copy(stored, searched(t, engine))
 	}
-	for i, want := range []map[string]bool{searched(t, SQLiteEngine), stored, searched(t, postgres.Engine)} {
+	for i, want := range []map[string]bool{searched(t, SQLiteEngine), stored} {
 		documented := map[string]bool{}
 		for _, cell := range regexp.MustCompile("(?m)^\\| (`[^|]+) \\|").FindAllStringSubmatch(tables[i], -1) {
 			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell[1], -1) {
@@ -57,9 +56,6 @@ var titles = map[string]string{"badger": "Badger", "bbolt": "bbolt", "lmdb": "LM
 func searched(t *testing.T, engine string) map[string]bool {
 	t.Helper()
 	now := map[string]string{"journal_mode": "delete", "synchronous": "2", "cache_size": "-2000", "page_size": "4096", "auto_vacuum": "1", "sync": "1"}
-	if engine == postgres.Engine {
-		now = serverDefaults(nil)
-	}
 	s, err := For(engine, now, Constraints{Class: assay.Process, Memory: 1024 * mib, Connections: 1, SingleProcess: true,
 		Synced: map[string]assay.Durability{"0": assay.Process, "1": assay.Power}})
 	if err != nil {

@@ -29,11 +29,7 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		return nil
 	}
 	first := t.operations[0]
-	switch {
-	case first.Operation.KV() || first.Operation.Call():
-		return nil
-	case t.engine.unindexed() != "":
-		t.notes = append(t.notes, t.engine.unindexed())
+	if first.Operation.KV() || first.Operation.Call() {
 		return nil
 	}
 	if slices.ContainsFunc(t.operations, func(o assay.Case) bool {

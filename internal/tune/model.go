@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"assay/internal/stat"
 )
 
 // observation is what a launch of the search measured of a point.
@@ -23,6 +25,7 @@ type model struct {
 	pairs    float64  // variance that is expected of them
 	mean     mat.VecDense
 	variance mat.SymDense // of the effects, as a multiple of scale
+	factors  mat.Cholesky // of the inverse of variance
 	scale    float64      // the variance of the noise
 	freedom  float64
 }
@@ -83,7 +86,9 @@ func newModel(launches [][]observation) *model {
 		return nil
 	}
 	m.pairs = pairs
-	m.fit(s)
+	if m.fit(s); m.factors.InverseTo(&m.variance) != nil {
+		return nil
+	}
 	return m
 }
 
@@ -170,15 +175,15 @@ func (m *model) fit(s sums) float64 {
 		likelihood -= math.Log(m.prior(c)) / 2
 	}
 	var factors mat.Cholesky
-	if !factors.Factorize(precision) || factors.InverseTo(&m.variance) != nil {
+	if !factors.Factorize(precision) || factors.SolveVecTo(&m.mean, s.moments) != nil {
 		return math.Inf(-1)
 	}
-	m.mean.MulVec(&m.variance, s.moments)
 	left := s.squares - mat.Dot(&m.mean, s.moments)
 	if left <= 0 {
 		return math.Inf(-1)
 	}
 	m.scale = left / m.freedom
+	m.factors = factors
 	return likelihood - factors.LogDet()/2 - m.freedom/2*math.Log(left)
 }
 
@@ -209,6 +214,18 @@ func (m *model) unseen(a, b Point) float64 {
 		}
 	}
 	return total
+}
+
+// knows reports whether the effect of a setting was measured; that of no setting always is.
+func (m *model) knows(s setting) bool {
+	_, known := m.columns[effect{a: s}]
+	return known || s.level == 0
+}
+
+// interval is the 95 % interval of the difference, as a ratio.
+func (d difference) interval() stat.Interval {
+	half := d.error * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: d.freedom}.Quantile(0.975)
+	return stat.Interval{Low: math.Exp(d.mean - half), Center: math.Exp(d.mean), High: math.Exp(d.mean + half), N: int(d.freedom)}
 }
 
 // p is the one-sided p-value of the difference being 0 or less.

@@ -102,7 +102,7 @@ func TestLaunchesOfABlock(t *testing.T) {
 	tuning := &tuning{config: Config{Space: switches(2), Margin: 0.02}}
 	points := []Point{{1, 0}, {0, 1}, {1, 1}}
 	members := []Member{{Gains: []float64{0.1, 0.3}}, {Gains: []float64{0.4}, Launch: 1}, {Gains: []float64{math.NaN()}}}
-	tuning.observe(Block{Stage: Race, Points: points}, members)
+	tuning.observe(Block{Stage: "search-2", Points: points}, members)
 	tuning.observe(Block{Stage: Indexes, Points: points}, members)
 	if got := tuning.launches; len(got) != 2 || len(got[0]) != 2 || len(got[1]) != 2 || got[0][1].gain != 0.2 || !got[1][0].point.isStart() {
 		t.Errorf("got %+v, want two launches, each of the current settings and a point", got)

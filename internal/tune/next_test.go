@@ -29,12 +29,6 @@ func TestNext(t *testing.T) {
 		"set them in your program; prove that": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Emitted = r.Outcome.Chosen.Operations[:1], "dsn"
 		},
-		"set them in postgresql.conf, and start the server again": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Engine, r.Emitted = r.Outcome.Chosen.Operations[:1], "postgresql", "work_mem = 4MB"
-		},
-		"print them as lines of postgresql.conf: assay tune app.yaml --resume --emit postgresql.conf": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "postgresql"
-		},
 		"keep your settings": func(r *Report) {
 			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
 		},

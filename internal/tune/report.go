@@ -14,7 +14,6 @@ import (
 	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/format"
-	"assay/kit/postgres"
 )
 
 // Report is what a tuning has to say.
@@ -199,20 +198,23 @@ func (r *Report) settingEffects() []string {
 	return all
 }
 
-// nothing and open are the factors that do nothing here, and those of which that is
-// not shown and that are not in the proposal.
+// nothing and open are the factors that do nothing here, and the levels of which that is
+// not shown, of those that are not in the proposal.
 func (r *Report) nothing() (nothing, open []string) {
-	o := r.Outcome
-	for j, f := range r.Space.Factors {
+	all, idle := map[int]int{}, map[int]int{}
+	for _, e := range r.Outcome.Effects {
+		if all[e.Factor]++; e.Nothing {
+			idle[e.Factor]++
+		}
+	}
+	for _, e := range r.Outcome.Effects {
+		f := r.Space.Factors[e.Factor]
 		switch {
-		case f.First || o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
-		case o.Effects[j].Nothing && f.candidates() > 2:
-			nothing = append(nothing, f.Levels[1].Text()+" (other values were not tried)")
-		case o.Effects[j].Nothing:
+		case r.Outcome.Chosen != nil && r.Outcome.Chosen.Point[e.Factor] != 0 || f.Levels[0].Settings != nil:
+		case idle[e.Factor] < all[e.Factor]:
+			open = append(open, f.Levels[e.Level].Text()+" "+ratio(e.Gain))
+		case !slices.Contains(nothing, f.Name):
 			nothing = append(nothing, f.Name)
-		default:
-			e := o.Effects[j]
-			open = append(open, fmt.Sprintf("%s %sx [%s, %s]", f.Name, wording.Digits(math.Exp(e.Gain)), wording.Digits(math.Exp(e.Low)), wording.Digits(math.Exp(e.High))))
 		}
 	}
 	return nothing, open
@@ -393,10 +395,6 @@ func (r *Report) next() []step {
 		do("keep your settings")
 	case len(r.harmed()) > 0:
 		do("weigh the lines with !: --only operation=NAME tunes for the operations that you name")
-	case r.Engine == postgres.Engine && r.Emitted == "":
-		all = append(all, step{"print them as lines of postgresql.conf", r.Again + " --emit postgresql.conf"})
-	case r.Engine == postgres.Engine:
-		do("set them in postgresql.conf, and start the server again")
 	case IsStore(r.Engine):
 		do("set them where your program opens the store")
 	case r.Emitted == "" && r.Ecosystem != "":

@@ -23,7 +23,7 @@ func fixture() *Report {
 	return &Report{Plan: "app", Driver: "mattn", Current: "default", Class: assay.Power, Memory: 256 * mib, Margin: 0.02, Space: space,
 		Effective: map[string]string{"cache_size": "-2000", "temp_store": "0"}, Profile: assay.Profile{Settings: map[string]string{"cache_size": "-65536"}},
 		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}}, {Name: "write", Now: stat.Interval{Center: 2.5e6}}},
-		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{}, {Nothing: true}, {Gain: 0.02, Low: -0.01, High: 0.05}},
+		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{Factor: 0, Level: 1, Gain: gain}, {Factor: 1, Level: 1, Nothing: true}, {Factor: 2, Level: 1, Gain: stat.Interval{N: 9, Center: 1.02, Low: 0.99, High: 1.05}}},
 			Explained: Point{1, 0, 0},
 			Alone:     []Alone{{Factor: 0, Gain: gain, Matters: true}},
 			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
@@ -60,7 +60,7 @@ func TestFormats(t *testing.T) {
 		for _, want := range []string{
 			"app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting", "the search had said 1.41x; confirmed in 12 launches on new data",
 			"! write is slower than now: 0.900x [0.880, 0.920] of its speed", "14.2 µs", "2.50 ms", "cache_size -2000 -", "read reads all of t",
-			"temp_store", "mmap_size 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "assay report RUN --store other.db shows the measurements: confirmation run-1",
+			"temp_store", "mmap_size=1048576 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "assay report RUN --store other.db shows the measurements: confirmation run-1",
 		} {
 			if name == "markdown" {
 				got, want = strings.NewReplacer(`\`, "", "**", "").Replace(got), strings.TrimSuffix(want, "-")
@@ -200,23 +200,26 @@ func TestTextIsOneScreen(t *testing.T) {
 	}
 }
 
-// What does nothing, and what may do something, is told of settings that are not proposed; of
-// several values of one, only the first was tried.
+// What does nothing, and what may do something, is told of settings that are not proposed: all
+// values of a setting do nothing, or each is told.
 func TestNothing(t *testing.T) {
 	r := fixture()
-	several := &r.Space.Factors[1]
-	several.Levels = append(several.Levels, Level{Settings: map[string]string{"temp_store": "1"}})
-	for chosen, want := range map[int][]string{0: {"temp_store=MEMORY (other values were not tried)"}, 1: nil} {
-		r.Outcome.Chosen.Point = Point{1, chosen, 0}
-		nothing, open := r.nothing()
-		if !slices.Equal(nothing, want) || !slices.Equal(open, []string{"mmap_size 1.02x [0.990, 1.05]"}) {
-			t.Errorf("%v: got that %q does nothing and %q may, want %q and mmap_size", r.Outcome.Chosen.Point, nothing, open, want)
+	r.Space.Factors[1].Levels = append(r.Space.Factors[1].Levels, Level{Settings: map[string]string{"temp_store": "1"}})
+	for _, c := range []struct {
+		chosen        int
+		nothing       bool // of the other value, too
+		want, mayHelp []string
+	}{
+		{0, true, []string{"temp_store"}, []string{"mmap_size=1048576 1.02x [0.990, 1.05]"}},
+		{0, false, nil, []string{"temp_store=MEMORY 1.00x [0.990, 1.01]", "mmap_size=1048576 1.02x [0.990, 1.05]", "temp_store=FILE 1.10x [1.05, 1.15]"}},
+		{1, true, nil, []string{"mmap_size=1048576 1.02x [0.990, 1.05]"}},
+	} {
+		r.Outcome.Chosen.Point = Point{1, c.chosen, 0}
+		r.Outcome.Effects = append(r.Outcome.Effects[:3:3], Effect{1, 2, stat.Interval{N: 9, Center: 1.1, Low: 1.05, High: 1.15}, c.nothing})
+		r.Outcome.Effects[1].Gain = stat.Interval{N: 9, Center: 1, Low: 0.99, High: 1.01}
+		if nothing, open := r.nothing(); !slices.Equal(nothing, c.want) || !slices.Equal(open, c.mayHelp) {
+			t.Errorf("%+v: got that %q does nothing and %q may, want %q and %q", c, nothing, open, c.want, c.mayHelp)
 		}
-	}
-	several.Levels = several.Levels[:2]
-	r.Outcome.Chosen.Point = Point{1, 0, 0}
-	if nothing, _ := r.nothing(); !slices.Equal(nothing, []string{"temp_store"}) {
-		t.Errorf("got that %q does nothing, want temp_store", nothing)
 	}
 }
 

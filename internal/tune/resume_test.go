@@ -214,8 +214,8 @@ func TestResumedInEachStage(t *testing.T) {
 	for _, stop := range []struct {
 		trials int     // the stage has by then: in the first launch, or in a later one
 		stages []Stage // more than one where the first is not always needed
-	}{{1, []Stage{Indexes}}, {8, []Stage{Indexes}}, {1, []Stage{Screening}}, {2, []Stage{Race}},
-		{1, []Stage{Ablation, Confirmation}}, {16, []Stage{Confirmation}}, {1, []Stage{"four-times-data"}}, {4, []Stage{"quarter-data"}}} {
+	}{{1, []Stage{Indexes}}, {8, []Stage{Indexes}}, {1, []Stage{"search-1"}}, {9, []Stage{"search-1"}},
+		{1, []Stage{Confirmation}}, {16, []Stage{Confirmation}}, {1, []Stage{"four-times-data"}}, {4, []Stage{"quarter-data"}}} {
 		_, tuning, err := b.run(stop.trials, stop.stages...)
 		if err == nil {
 			t.Fatalf("the tuning ended without %d trials of %v", stop.trials, stop.stages)

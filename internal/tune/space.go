@@ -43,17 +43,10 @@ func (f Factor) candidates() int {
 	return i
 }
 
-// Recipe is a known combination of settings.
-type Recipe struct {
-	Name  string
-	Point Point
-}
-
 // Space is what is searched. Every combination of candidate levels keeps the
 // constraints: whoever makes a space chooses the levels so.
 type Space struct {
 	Factors []Factor
-	Recipes []Recipe
 	// StartIsCurrent says that the first levels are the current settings. Otherwise
 	// these are measured as the baseline and never proposed.
 	StartIsCurrent bool
@@ -106,11 +99,6 @@ func (p Point) changed() []int {
 // With is the space with more factors.
 func (s Space) With(factors []Factor) Space {
 	s.Factors = slices.Concat(s.Factors, factors)
-	recipes := s.Recipes
-	s.Recipes = nil
-	for _, r := range recipes {
-		s.Recipes = append(s.Recipes, Recipe{r.Name, slices.Concat(r.Point, make(Point, len(factors)))})
-	}
 	return s
 }
 

@@ -100,7 +100,6 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 		}
 		s.Factors = append(s.Factors, f)
 	}
-	s.Recipes = s.known()
 	return s.Space, nil
 }
 
@@ -263,42 +262,6 @@ func Memory(effective map[string]string, connections int) int64 {
 	return s.cacheNow()*int64(max(1, connections)) + whole(effective["mmap_size"])
 }
 
-// known are the combinations that frameworks and guides set, as far as they are in
-// the space: Rails and PocketBase set WAL with a larger cache, Django's guides and
-// Rails a memory map and temporary tables in memory as well.
-func (s *builder) known() []Recipe {
-	recipes := []struct {
-		name     string
-		settings map[string]string
-	}{
-		{"PocketBase", map[string]string{"journal_mode": "wal", "cache_size": ""}},
-		{"Rails", map[string]string{"journal_mode": "wal", "mmap_size": "", "journal_size_limit": ""}},
-		{"Django", map[string]string{"journal_mode": "wal", "cache_size": "", "mmap_size": "", "temp_store": ""}},
-	}
-	var all []Recipe
-	for _, r := range recipes {
-		p := s.start()
-		for j, f := range s.Factors {
-			p[j] = f.of(r.settings)
-		}
-		all = append(all, Recipe{r.name, p})
-	}
-	return all
-}
-
-// of is the first candidate level with the named settings, of which an empty value is
-// any; 0 where there is none.
-func (f Factor) of(settings map[string]string) int {
-	for i := 1; i < f.candidates(); i++ {
-		for name, value := range f.Levels[i].Settings {
-			if wanted, ok := settings[name]; ok && (wanted == "" || wanted == value) {
-				return i
-			}
-		}
-	}
-	return 0
-}
-
 // Without is the space without a level that cannot be had here; a factor that has no
 // other goes too.
 func (s Space) Without(factor, level int) Space {
@@ -306,29 +269,8 @@ func (s Space) Without(factor, level int) Space {
 	s.Factors = slices.Clone(s.Factors)
 	f.Levels = slices.Delete(slices.Clone(f.Levels), level, level+1)
 	s.Factors[factor] = f
-	if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
-		s.Recipes = s.recipesWithout(factor, level, true)
-		return s
+	if len(f.Levels) == 1 && f.Levels[0].Settings == nil {
+		s.Factors = slices.Delete(s.Factors, factor, factor+1)
 	}
-	s.Factors = slices.Delete(s.Factors, factor, factor+1)
-	s.Recipes = s.recipesWithout(factor, level, false)
 	return s
-}
-
-// recipesWithout moves the recipes' levels down, or drops the factor from them.
-func (s Space) recipesWithout(factor, level int, stays bool) []Recipe {
-	var all []Recipe
-	for _, r := range s.Recipes {
-		p := slices.Clone(r.Point)
-		switch {
-		case !stays:
-			p = slices.Delete(p, factor, factor+1)
-		case p[factor] == level:
-			p[factor] = 0
-		case p[factor] > level:
-			p[factor]--
-		}
-		all = append(all, Recipe{r.Name, p})
-	}
-	return all
 }

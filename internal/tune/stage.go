@@ -109,10 +109,6 @@ func (t *Tuning) close(ctx context.Context) {
 	}
 }
 
-// perLaunch is how many points share a launch with the current settings: with the
-// A/A test, as many as the runner has alive together.
-const perLaunch = 11
-
 // measure measures a block: launches of as many points as fit beside the current
 // settings, in random order.
 func (t *Tuning) measure(ctx context.Context, b Block) (Measured, error) {
@@ -124,9 +120,6 @@ func (t *Tuning) measure(ctx context.Context, b Block) (Measured, error) {
 	t.request.Step(fmt.Sprintf("%s, block %d%s: %s beside the current settings; %s of %s used", b.Stage, b.Number, ofBlocks(b.Of),
 		wording.Plural(len(b.Points), "candidate"), wording.Brief(t.spent), wording.Brief(t.request.Budget)))
 	order := rand.New(rand.NewPCG(t.request.Plan.Seed, uint64(len(b.Stage)*1000+b.Number))).Perm(len(b.Points))
-	if b.Stage == Screening {
-		slices.Sort(order) // a run and its mirror image share a launch
-	}
 	measured := Measured{Members: make([]Member, len(b.Points))}
 	for number, chunk := range slices.Collect(slices.Chunk(order, perLaunch)) {
 		trials, took, err := t.launch(ctx, b, chunk)

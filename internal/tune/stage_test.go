@@ -107,7 +107,7 @@ func TestOneMetric(t *testing.T) {
 		{"the percentile", [][]assay.Trial{many, few}, assay.P99, []float64{math.Log(3), math.NaN()}},
 		{"the median, as the twin has no percentile", [][]assay.Trial{mixed, many}, assay.P50, []float64{math.Log(2), math.Log(2)}},
 	} {
-		tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{{Cell: cell}}, request: Request{Memory: 100}, engine: engineOf("sqlite"),
+		tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{{Cell: cell}}, request: Request{Memory: 100}, engine: SQLiteEngine,
 			space: Space{Factors: []Factor{{Name: "cache", Levels: make([]Level, 2)}}}}
 		for i, trials := range c.launches {
 			must(t, tuning.settle(trials))

@@ -12,7 +12,6 @@ import (
 	"assay"
 	"assay/internal/lab"
 	"assay/kit/kv"
-	"assay/kit/postgres"
 )
 
 // storeOptions are the options of a key-value store that a tuning tries.
@@ -44,7 +43,7 @@ var stores = map[string]storeOptions{
 
 // Engines are those whose settings tune knows.
 func Engines() []string {
-	return append(slices.Sorted(maps.Keys(stores)), postgres.Engine, SQLiteEngine)
+	return append(slices.Sorted(maps.Keys(stores)), SQLiteEngine)
 }
 
 // SQLiteEngine is how workers name their engine.
@@ -59,11 +58,8 @@ func IsStore(engine string) bool {
 // For is the space of an engine's settings that keeps the constraints. effective are
 // the current settings as they are read back.
 func For(engine string, effective map[string]string, c Constraints) (Space, error) {
-	switch engine {
-	case SQLiteEngine:
+	if engine == SQLiteEngine {
 		return SQLite(effective, c)
-	case postgres.Engine:
-		return PostgreSQL(effective, c)
 	}
 	options, ok := stores[engine]
 	if !ok {
@@ -186,7 +182,7 @@ func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
 		t.effective[kv.Sync] = asked
 	}
 	if t.effective[kv.Sync] == "" {
-		return "", lab.AsInputError(fmt.Errorf("profile %s leaves sync to %s, which does not read it back", t.current.Name, t.engine.name()), "set sync in the profile")
+		return "", lab.AsInputError(fmt.Errorf("profile %s leaves sync to %s, which does not read it back", t.current.Name, string(t.engine)), "set sync in the profile")
 	}
 	return t.synced[t.effective[kv.Sync]], nil
 }
@@ -200,7 +196,7 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 			asked = t.effective[kv.Sync] // the store's default
 		}
 		if err == nil && t.isOurs(p.Target) && asked == sync {
-			claimed = p.Proven(t.engine.name(), claimed)
+			claimed = p.Proven(string(t.engine), claimed)
 		}
 	}
 	return claimed

@@ -4,35 +4,31 @@
 // answering from what was kept. Tuning has the lab measure, and keeps.
 //
 // The main flow: Run measures what indexes, statistics and another use of the
-// driver do before any setting. It screens the factors of a space by a two-level
-// design, has the combinations that remain compete in a race, finds out which
-// settings of the leader matter, and measures what is left on fresh data in a
-// number of launches that is fixed before. Only the figures of this confirmation
-// are reported. Last, the proposal is compared with the current settings on other
-// amounts of data and with other numbers of clients.
+// driver do before any setting. It searches by rounds of random combinations, after
+// each of which a model drops the levels that are not worth it, and measures what is
+// left on fresh data in a number of launches that is fixed before. Only the figures of
+// this confirmation are reported. Last, the proposal is compared with the current
+// settings on other amounts of data and with other numbers of clients.
 package tune
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
+	"strings"
 	"time"
-
-	"assay/internal/analysis/wording"
 )
 
 // Stage is a part of a tuning. Each has launches of its own; the confirmation, and the
 // conditions after it, have data and argument sequences that the search never saw.
 type Stage string
 
-// The stages, in their order; those of the conditions follow.
+// The stages, in their order: each round of the search is one, with a number, and those of the
+// conditions follow.
 const (
 	Indexes      Stage = "indexes"
-	Screening    Stage = "screening"
-	Race         Stage = "race"
-	Ablation     Stage = "ablation"
+	Search       Stage = "search"
 	Confirmation Stage = "confirmation"
 )
 
@@ -83,11 +79,9 @@ type Config struct {
 // The parts of a budget at whose end a stage is over: of the whole for the indexes, of
 // what these leave for the others.
 const (
-	indexShare     = 0.30
-	screeningShare = 0.30
-	raceShare      = 0.60
-	ablationShare  = 0.75
-	confirmShare   = 0.85 // where other conditions follow
+	indexShare   = 0.30
+	searchShare  = 0.75
+	confirmShare = 0.85 // where other conditions follow
 )
 
 // tuning is one call of Run.
@@ -99,7 +93,6 @@ type tuning struct {
 	before  time.Duration // of it, what the indexes took
 	members int           // of all blocks, the current settings among them
 	refused map[string]string
-	gains   map[string][]float64 // of points in the race, by their key
 	// launches are what those of the search, and then of the confirmation, measured of
 	// points.
 	launches [][]observation
@@ -110,11 +103,11 @@ type tuning struct {
 // Run tunes. Its result is nil where an error ended it.
 func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) {
 	choices := len(config.Space.active())
-	if choices > MaxFactors || choices == 0 && len(config.Space.FirstPoints()) == 0 {
-		return nil, &ChoiceError{choices}
+	if choices == 0 && len(config.Space.FirstPoints()) == 0 {
+		return nil, ErrNoChoice
 	}
 	t := &tuning{config: config, measure: measure, random: rand.New(rand.NewPCG(config.Seed, 20)),
-		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
+		refused: map[string]string{}, outcome: &Outcome{}}
 	if err := t.indexes(ctx); err != nil {
 		return nil, err
 	}
@@ -123,22 +116,11 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 		t.outcome.Unsearched = true
 		return t.outcome, nil
 	}
-	var candidates []Point
-	if !t.exhausted() {
-		var err error
-		if candidates, err = t.screen(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if t.exhausted() {
 		t.endUnconfirmed()
 		return t.outcome, nil
 	}
-	ranked, err := t.race(ctx, candidates)
-	if err != nil {
-		return nil, err
-	}
-	finalists, err := t.ablation(ctx, ranked)
+	finalists, err := t.search(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +133,8 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 	return t.outcome, nil
 }
 
-// ChoiceError says that a space has too few settings with a choice of values, or too many.
-type ChoiceError struct{ settings int }
-
-func (e *ChoiceError) Error() string {
-	return fmt.Sprintf("%s with a choice of values that keep the constraints: tune needs 1 to %d", wording.Plural(e.settings, "setting"), MaxFactors)
-}
+// ErrNoChoice says that there is nothing to tune.
+var ErrNoChoice = errors.New("no setting has a choice of values that keep the constraints")
 
 // block has a block measured, and notes what it cost and who was refused.
 func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
@@ -180,7 +158,7 @@ func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
 
 // observe keeps what the launches of a block say of settings.
 func (t *tuning) observe(b Block, members []Member) {
-	if !slices.Contains([]Stage{Screening, Race, Ablation, Confirmation}, b.Stage) {
+	if b.Stage != Confirmation && !strings.HasPrefix(string(b.Stage), string(Search)) {
 		return
 	}
 	of := map[int]int{} // where a launch of the block is kept

@@ -93,7 +93,7 @@ func (t *Tuning) Run(ctx context.Context) (*Report, error) {
 	}
 	outcome, err := Run(ctx, Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions,
 		Warn: t.lab.Watcher.Note}, t.measure)
-	if errors.As(err, new(*ChoiceError)) {
+	if errors.Is(err, ErrNoChoice) {
 		return nil, lab.AsInputError(err, t.notes...)
 	}
 	if err != nil {
@@ -141,8 +141,8 @@ func (t *Tuning) prepare(ctx context.Context) error {
 		return err
 	}
 	constraints := t.constraints()
-	t.space, err = For(t.engine.name(), t.effective, constraints)
-	if t.engine.name() == SQLiteEngine && constraints.Unmapped != "" {
+	t.space, err = For(string(t.engine), t.effective, constraints)
+	if !t.engine.isStore() && constraints.Unmapped != "" {
 		t.notes = append(t.notes, "mmap_size is not tried: "+constraints.Unmapped+", where reading a mapped page can end the process (SIGBUS)")
 	}
 	if err != nil {
@@ -180,7 +180,8 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.engine = engineOf(found.Target.Engine); t.engine == nil {
+	known := false
+	if t.engine, known = engineOf(found.Target.Engine); !known {
 		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], found.Target.Engine, strings.Join(Engines(), ", ")))
 	}
 	if t.request.Emit != "" {
@@ -280,16 +281,11 @@ func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) as
 			continue
 		}
 		tried := t.engine.own(profile.Settings)
-		switch {
-		case p.Profile == t.current.Name:
+		if p.Profile == t.current.Name {
 			t.explicit(tried)
-		case t.engine.defaults() != nil:
-			defaults := t.engine.defaults()
-			maps.Copy(defaults, tried)
-			tried = defaults
 		}
 		if contains(tried, settings) {
-			claimed = p.Proven(t.engine.name(), claimed)
+			claimed = p.Proven(string(t.engine), claimed)
 		}
 	}
 	return claimed

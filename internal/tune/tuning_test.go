@@ -37,7 +37,7 @@ operations:
 		"what the driver in use sets":      {"mattn@v1.14.52", "current", "delete", "2", assay.Process},
 		"a profile that is not the user's": {"mattn@v1.14.52", "web", "delete", "2", assay.Power},
 	} {
-		tuning := &Tuning{engine: engineOf("sqlite"), request: Request{Plan: p}, current: current, drivers: []string{"mattn:ENABLE_FTS5", "modernc@v1.61.1"},
+		tuning := &Tuning{engine: SQLiteEngine, request: Request{Plan: p}, current: current, drivers: []string{"mattn:ENABLE_FTS5", "modernc@v1.61.1"},
 			effective: map[string]string{"journal_mode": "delete", "synchronous": "2"},
 			proofs:    []assay.Proof{{Target: c.target, Profile: c.profile, States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 		if got := tuning.proven(map[string]string{"journal_mode": c.journal, "synchronous": c.synchronous}, assay.Power); got != c.want {
@@ -49,7 +49,7 @@ operations:
 // Settings that durability and memory follow from are in every proposal: the next
 // reader of it has other defaults.
 func TestProposalsAreExplicit(t *testing.T) {
-	tuning := &Tuning{engine: engineOf("sqlite"), effective: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-2000", "mmap_size": "0", "temp_store": "0"}}
+	tuning := &Tuning{engine: SQLiteEngine, effective: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-2000", "mmap_size": "0", "temp_store": "0"}}
 	settings := map[string]string{"cache_size": "-64000"}
 	tuning.explicit(settings)
 	if got, want := len(settings), 4; got != want || settings["synchronous"] != "2" || settings["cache_size"] != "-64000" {
@@ -69,35 +69,11 @@ operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 
 	must(t, err)
 	current, _, err := p.Profile("current")
 	must(t, err)
-	tuning := &Tuning{engine: engineOf("badger"), request: Request{Plan: p}, current: current, drivers: []string{"badger"}, effective: map[string]string{kv.Sync: "0"},
+	tuning := &Tuning{engine: "badger", request: Request{Plan: p}, current: current, drivers: []string{"badger"}, effective: map[string]string{kv.Sync: "0"},
 		proofs: []assay.Proof{{Target: "badger@v4.9.6", Profile: "current", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 	for sync, want := range map[string]assay.Durability{"0": assay.Process, "1": assay.Power} {
 		if got := tuning.provenStore(sync, assay.Power); got != want {
 			t.Errorf("sync %s: got durability %s, want %s", sync, got, want)
-		}
-	}
-}
-
-// What assay crash refuted of a server counts for what a profile leaves to PostgreSQL, and
-// for no other settings.
-func TestRefutedOfAServer(t *testing.T) {
-	p, err := plan.Decode("test.yaml", []byte(`name: test
-drivers: [pgx]
-profiles: {current: {}, unsynced: {synchronous_commit: off}}
-workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: "SELECT value FROM generate_series(1, 10)"}}
-operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 10)", rows: 1}}
-`))
-	must(t, err)
-	tuning := &Tuning{engine: engineOf("postgresql"), request: Request{Plan: p}, drivers: []string{"pgx"},
-		proofs: []assay.Proof{{Target: "pgx@v5.12.0", Profile: "unsynced", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
-	if tuning.current, _, err = p.Profile("current"); err != nil {
-		t.Fatal(err)
-	}
-	for commit, want := range map[string]assay.Durability{"off": assay.Process, "on": assay.Consistent} {
-		settings := CommitSettings()
-		settings["synchronous_commit"] = commit
-		if got := tuning.proven(settings, assay.Consistent); got != want {
-			t.Errorf("synchronous_commit %s: got durability %s, want %s", commit, got, want)
 		}
 	}
 }

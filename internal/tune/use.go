@@ -10,7 +10,7 @@ import (
 // tryUses adds what the program may do in another way before any setting: keep its
 // statements, have a pool of another size, and commit changes together.
 func (t *Tuning) tryUses() {
-	if !t.engine.uses() {
+	if t.engine.isStore() {
 		return
 	}
 	clients := 0

@@ -42,7 +42,7 @@ func TestUsesThatAreTried(t *testing.T) {
 	} {
 		cases, err := p.Expand([]string{"mattn"})
 		must(t, err)
-		tuning := &Tuning{engine: engineOf(c.engine), request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
+		tuning := &Tuning{engine: engine(c.engine), request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
 		if tuning.operations, err = plan.SelectToMeasure(cases, c.only); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestUsesThatAreTried(t *testing.T) {
 func TestPoolWithinMemory(t *testing.T) {
 	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 8, Pool: 2, Idle: 2}, Operation: assay.Operation{Steps: []assay.Step{{Query: true}}}}
 	for cache, want := range map[string]bool{"-2000": true, "-30000": true, "-40000": false} {
-		tuning := &Tuning{engine: engineOf("sqlite"), request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
+		tuning := &Tuning{engine: SQLiteEngine, request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
 		if got := tuning.isOther(assay.Use{Pool: 8}); got != want {
 			t.Errorf("cache_size %s: got that 8 connections are tried %t, want %t", cache, got, want)
 		}
@@ -74,7 +74,7 @@ func TestSeedOfAStage(t *testing.T) {
 	must(t, err)
 	p.Seed = 7
 	tuning := &Tuning{request: Request{Plan: p}, current: assay.Profile{Name: "web"}}
-	for stage, want := range map[Stage]uint64{Screening: 7, Race: 7, Ablation: 7, Confirmation: 8} {
+	for stage, want := range map[Stage]uint64{"search-1": 7, "search-2": 7, Confirmation: 8} {
 		if staged, _ := tuning.stagePlan(Block{Stage: stage}, []assay.Profile{{Name: currentName}}); staged.Seed != want {
 			t.Errorf("%s: got seed %d, want %d", stage, staged.Seed, want)
 		}
