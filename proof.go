@@ -29,8 +29,6 @@ type FileSystem string
 // The file systems.
 const (
 	Ext4  FileSystem = "ext4"
-	XFS   FileSystem = "xfs"
-	Btrfs FileSystem = "btrfs"
 	Tmpfs FileSystem = "tmpfs" // in memory: it can run full, and needs no disk
 )
 

@@ -14,7 +14,7 @@ func TestProof(t *testing.T) {
 	}{
 		{assay.Proof{}, "", "claimed"},
 		{assay.Proof{Fault: assay.PowerCut, States: 1240, Held: 1240}, "held:1240", "held in 1240 power cuts"},
-		{assay.Proof{Fault: assay.PowerCut, FileSystem: assay.XFS, States: 3, Held: 3}, "held:3", "held in 3 power cuts on xfs"},
+		{assay.Proof{Fault: assay.PowerCut, FileSystem: assay.Tmpfs, States: 3, Held: 3}, "held:3", "held in 3 power cuts on tmpfs"},
 		{assay.Proof{Fault: assay.FileCut, States: 2, Held: 2}, "held:2", "held in 2 power cuts of a file model"},
 		{assay.Proof{Fault: assay.Kill, States: 1, Held: 1}, "held:1", "held in 1 kill"},
 		{assay.Proof{Fault: assay.PowerCut, Claimed: assay.Process, States: 40, Held: 40}, "", "promises nothing about power cuts"},
@@ -42,12 +42,12 @@ func TestProven(t *testing.T) {
 	ofProcess := func(f assay.Fault, states int) assay.Proof {
 		return assay.Proof{Fault: f, Claimed: assay.Process, States: states, Held: states}
 	}
-	onXFS := assay.Proof{Fault: assay.PowerCut, FileSystem: assay.XFS, States: 8, Held: 8}
+	inMemory := assay.Proof{Fault: assay.PowerCut, FileSystem: assay.Tmpfs, States: 8, Held: 8}
 	lost, corrupt := refuted(assay.PowerCut, assay.LosesCommits), refuted(assay.FailingIO, assay.Corrupts)
 	for _, c := range []struct {
 		all  []assay.Proof
 		want assay.Proof
-	}{{nil, assay.Proof{}}, {[]assay.Proof{killed}, assay.Proof{}}, {[]assay.Proof{killed, held}, held}, {[]assay.Proof{held, onXFS}, held}, {[]assay.Proof{onXFS, held}, held}, {[]assay.Proof{held, lost, corrupt}, corrupt}, {[]assay.Proof{corrupt, lost, held}, corrupt},
+	}{{nil, assay.Proof{}}, {[]assay.Proof{killed}, assay.Proof{}}, {[]assay.Proof{killed, held}, held}, {[]assay.Proof{held, inMemory}, held}, {[]assay.Proof{inMemory, held}, held}, {[]assay.Proof{held, lost, corrupt}, corrupt}, {[]assay.Proof{corrupt, lost, held}, corrupt},
 		{[]assay.Proof{ofProcess(assay.PowerCut, 9), ofProcess(assay.Kill, 4), ofProcess(assay.FailingIO, 9)}, ofProcess(assay.Kill, 4)},
 		{[]assay.Proof{ofProcess(assay.PowerCut, 9), ofProcess(assay.FileCut, 9)}, assay.Proof{}}} {
 		if got := assay.Foremost(c.all); got != c.want {

@@ -61,7 +61,6 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],..., * for the maintained Go drivers of its engine, or all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", wording.Texts(crash.Usual()), "what to do to the databases: "+strings.Join(wording.Texts(crash.Faults()), ", "))
-	f.StringVar((*string)(&flags.FileSystem), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(wording.Texts(crash.FileSystems()), "|"))
 	f.IntVar(&flags.States, "states", 0, "check this many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.Budget, "budget", crash.DefaultBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
@@ -200,9 +199,6 @@ func commandOf(plan string, flags crashFlags) []string {
 	}
 	if !slices.Equal(flags.faults, wording.Texts(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
-	}
-	if flags.FileSystem != assay.Ext4 {
-		words = append(words, "--filesystem", string(flags.FileSystem))
 	}
 	if flags.States > 0 {
 		words = append(words, "--states", fmt.Sprint(flags.States))

@@ -89,7 +89,7 @@ func runUser(dir, program string) error {
 	}
 	var tasks []Task
 	for _, fault := range faults {
-		task.Fault, task.FileSystem = fault, available(fault, assay.Ext4)
+		task.Fault, task.FileSystem = fault, available(fault)
 		tasks = append(tasks, task)
 	}
 	var results []Result
@@ -266,7 +266,7 @@ func serveHung(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.format(ctx, assay.Ext4); err != nil {
+	if err := l.format(ctx); err != nil {
 		return err
 	}
 	l.disk.Insert(l.base, false)
@@ -301,7 +301,7 @@ func serveFaulty(part, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.format(context.Background(), assay.Ext4); err != nil {
+	if err := l.format(context.Background()); err != nil {
 		return err
 	}
 	l.disk.Insert(l.base, false)

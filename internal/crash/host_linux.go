@@ -161,7 +161,7 @@ func (t *trial) checkWorker(ctx context.Context) error {
 // withCluster has the disk begin with an empty cluster, which is synced. What a power
 // cut does while a cluster is made is not tried.
 func (l *lane) withCluster(ctx context.Context) error {
-	if made := l.clusters[l.kind]; made != nil {
+	if made := l.cluster; made != nil {
 		l.base = made
 		return nil
 	}
@@ -170,7 +170,7 @@ func (l *lane) withCluster(ctx context.Context) error {
 		return fmt.Errorf("an empty cluster on the disk: %w", err)
 	}
 	l.base = l.disk.Content() // all of it: it is not mounted any more
-	l.clusters[l.kind] = l.base
+	l.cluster = l.base
 	return nil
 }
 

@@ -2,7 +2,6 @@ package crash
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,17 +33,15 @@ const (
 // lane ends: first the disk, whose reads and writes then fail, and then the file
 // system. In one namespace the end of the lane would wait for its own disk.
 type lane struct {
-	holder *exec.Cmd
-	disk   *powercut.Disk  // nil without one
-	fuse   string          // folder of the disk's file
-	mount  string          // folder that the file system is mounted on
-	work   string          // folder for argument sequences and the workers
-	base   *powercut.Image // an empty file system of the task at hand
-	kind   assay.FileSystem
-	bases  map[assay.FileSystem]*powercut.Image // those that were made
-	// clusters are those with a PostgreSQL cluster on them.
-	clusters map[assay.FileSystem]*powercut.Image
-	files    string // folder that a recording file system is mounted on, in the lane's own namespace
+	holder  *exec.Cmd
+	disk    *powercut.Disk  // nil without one
+	fuse    string          // folder of the disk's file
+	mount   string          // folder that the file system is mounted on
+	work    string          // folder for argument sequences and the workers
+	base    *powercut.Image // an empty file system of the task at hand
+	empty   *powercut.Image // an empty file system, and one with a PostgreSQL cluster; nil: not made yet
+	cluster *powercut.Image
+	files   string // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
 	soon    chan os.Signal // endSoon was sent; nil where nobody sends it
@@ -54,7 +51,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{bases: map[assay.FileSystem]*powercut.Image{}, clusters: map[assay.FileSystem]*powercut.Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
+	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
@@ -90,21 +87,21 @@ func (l *lane) run(ctx context.Context, name string, args ...string) error {
 }
 
 // format has the disk begin with an empty file system.
-func (l *lane) format(ctx context.Context, fs assay.FileSystem) error {
-	fs = cmp.Or(fs, assay.Ext4)
-	if l.bases[fs] == nil {
-		image, err := makeFileSystem(ctx, fs, filepath.Join(l.work, "empty"))
-		if err != nil {
+func (l *lane) format(ctx context.Context) (err error) {
+	if l.empty == nil {
+		if l.empty, err = makeFileSystem(ctx, filepath.Join(l.work, "empty")); err != nil {
 			return err
 		}
-		l.bases[fs] = image
 	}
-	l.base, l.kind = l.bases[fs], fs
+	l.base = l.empty
 	return nil
 }
 
+// makeExt4 is the program that makes an empty file system in a file.
+var makeExt4 = []string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}
+
 // makeFileSystem makes an empty one by way of a file, which is removed.
-func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*powercut.Image, error) {
+func makeFileSystem(ctx context.Context, path string) (*powercut.Image, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -114,8 +111,7 @@ func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*pow
 	if err := file.Truncate(diskBytes); err != nil {
 		return nil, err
 	}
-	words := makers[fs].program
-	if err := program(ctx, words[0], append(words[1:len(words):len(words)], path)...); err != nil {
+	if err := program(ctx, makeExt4[0], append(makeExt4[1:len(makeExt4):len(makeExt4)], path)...); err != nil {
 		return nil, err
 	}
 	return powercut.ReadImage(file, diskBytes)
@@ -157,7 +153,7 @@ func (l *lane) mounted(ctx context.Context, image *powercut.Image, record bool, 
 }
 
 func (l *lane) mountDisk(ctx context.Context) error {
-	err := l.run(ctx, "mount", "-t", string(l.kind), "-o", makers[l.kind].options, filepath.Join(l.fuse, powercut.DiskName), l.mount)
+	err := l.run(ctx, "mount", "-t", string(assay.Ext4), "-o", "loop", filepath.Join(l.fuse, powercut.DiskName), l.mount)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

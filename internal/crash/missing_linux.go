@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -22,16 +24,28 @@ func Missing(fault assay.Fault, fs assay.FileSystem) string {
 		return cmp.Or(missingFUSE(), missingMount(rootMounts() || ownNamespace(), os.Geteuid() == 0))
 	}
 	known, _ := os.ReadFile("/proc/filesystems") // else its module is looked for
-	return cmp.Or(missingDisk(), missingFileSystem(fs, string(known)))
+	return cmp.Or(missingDisk(), missingExt4(string(known)))
 }
 
-// available is the file system that a fault is done to here: the one that is asked
-// for, or else, to fill a disk where there is none with the usual one, one in memory.
-func available(fault assay.Fault, fs assay.FileSystem) assay.FileSystem {
-	if fault == assay.FullDisk && fs == assay.Ext4 && Missing(fault, fs) != "" && Missing(fault, assay.Tmpfs) == "" {
+// missingExt4 says what there is not to make and mount an ext4 file system, where the kernel
+// lists those that it knows as /proc/filesystems does; empty: nothing.
+func missingExt4(known string) string {
+	if _, err := exec.LookPath(makeExt4[0]); err != nil {
+		return "it needs " + makeExt4[0] + ": apt-get install e2fsprogs"
+	}
+	if !slices.Contains(strings.Fields(known), string(assay.Ext4)) && exec.Command("modprobe", "-q", "-n", string(assay.Ext4)).Run() != nil {
+		return "it needs a kernel with " + string(assay.Ext4)
+	}
+	return ""
+}
+
+// available is the file system that a fault is done to here: ext4, or to fill a disk where
+// there is none, one in memory.
+func available(fault assay.Fault) assay.FileSystem {
+	if fault == assay.FullDisk && Missing(fault, assay.Ext4) != "" && Missing(fault, assay.Tmpfs) == "" {
 		return assay.Tmpfs
 	}
-	return fs
+	return assay.Ext4
 }
 
 // missingDisk says what is missing to serve a disk and to mount what lies on it.

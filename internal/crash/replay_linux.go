@@ -48,7 +48,7 @@ func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
 		return Replayed{}, err
 	}
 	if e.Recording != nil {
-		if err := l.format(ctx, task.FileSystem); err != nil {
+		if err := l.format(ctx); err != nil {
 			return Replayed{}, err
 		}
 	}

@@ -1,10 +1,8 @@
 package crash
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,13 +17,12 @@ const DefaultBudget = 2 * time.Minute
 
 // Request is which faults to do, and how often.
 type Request struct {
-	Plan       string // its name
-	Faults     []assay.Fault
-	FileSystem assay.FileSystem // of the disk
-	States     int              // of each target and profile; 0: as many as the budget allows
-	Budget     time.Duration    // for all of them; 0: as long as it takes
-	Seed       uint64
-	Findings   string // folder that counterexamples are kept in
+	Plan     string // its name
+	Faults   []assay.Fault
+	States   int           // of each target and profile; 0: as many as the budget allows
+	Budget   time.Duration // for all of them; 0: as long as it takes
+	Seed     uint64
+	Findings string // folder that counterexamples are kept in
 }
 
 // Subject is a driver with a profile that faults are done to.
@@ -47,8 +44,6 @@ func (r Request) Check() error {
 		return fmt.Errorf("--states %d is negative", r.States)
 	case r.Budget < 0:
 		return fmt.Errorf("--budget %s is negative", r.Budget)
-	case !slices.Contains(FileSystems(), r.FileSystem):
-		return fmt.Errorf("unknown file system %q: want %s", r.FileSystem, strings.Join(wording.Texts(FileSystems()), ", "))
 	}
 	for _, fault := range r.Faults {
 		if !slices.Contains(Faults(), fault) {
@@ -75,7 +70,7 @@ func (r Request) tasks(subjects []Subject) []Task {
 		for _, s := range subjects {
 			t := Task{Driver: s.Driver, Options: s.Options, Build: s.Build, Program: s.Program, Plan: r.Plan, Profile: s.Profile.Name,
 				Settings: s.Profile.Settings, DSN: s.Profile.Raw[s.Name], Once: s.Profile.Once, Each: s.Profile.Each, Initial: s.Initial,
-				Fault: fault, FileSystem: available(fault, r.FileSystem), Seed: r.Seed, States: r.States, Controls: true, Findings: r.Findings}
+				Fault: fault, FileSystem: available(fault), Seed: r.Seed, States: r.States, Controls: true, Findings: r.Findings}
 			if s.KV {
 				t.Bytes = storeBytes
 			}
@@ -139,31 +134,4 @@ func (r *Report) Err() error {
 		return errors.New("nothing was tried: these targets support none of the faults here; the report says why")
 	}
 	return nil
-}
-
-// FileSystems lists all file systems, the default first.
-func FileSystems() []assay.FileSystem { return []assay.FileSystem{assay.Ext4, assay.XFS, assay.Btrfs} }
-
-var makers = map[assay.FileSystem]struct {
-	program   []string
-	installed string // package that has the program
-	options   string // of mounting
-}{
-	assay.Ext4:  {[]string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}, "e2fsprogs", "loop"},
-	assay.XFS:   {[]string{"mkfs.xfs", "-q", "-f", "-K"}, "xfsprogs", "loop,nouuid"},
-	assay.Btrfs: {[]string{"mkfs.btrfs", "-q", "-f", "-K"}, "btrfs-progs", "loop"},
-}
-
-// missingFileSystem says what there is not to make and mount a file system, where
-// the kernel lists those that it knows as /proc/filesystems does; empty: nothing.
-func missingFileSystem(f assay.FileSystem, known string) string {
-	f = cmp.Or(f, assay.Ext4)
-	program := makers[f].program[0]
-	if _, err := exec.LookPath(program); err != nil {
-		return "it needs " + program + ": apt-get install " + makers[f].installed
-	}
-	if !slices.Contains(strings.Fields(known), string(f)) && exec.Command("modprobe", "-q", "-n", string(f)).Run() != nil {
-		return "it needs a kernel with " + string(f)
-	}
-	return ""
 }

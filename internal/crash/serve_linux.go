@@ -53,7 +53,7 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 		t.deadline = began.Add(task.Time)
 	}
 	if err == nil && task.onDisk() {
-		err = l.format(ctx, task.FileSystem)
+		err = l.format(ctx)
 	}
 	if err == nil {
 		err = guard.Error(func() error {

@@ -59,10 +59,10 @@ func TestProof(t *testing.T) {
 	if got := r.Proof(); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
-	for fault, fs := range map[assay.Fault]assay.FileSystem{assay.PowerCut: assay.XFS, assay.Kill: ""} { // a kill takes no disk
-		r.Task.FileSystem, r.Task.Fault = assay.XFS, fault
+	for fault, fs := range map[assay.Fault]assay.FileSystem{assay.FullDisk: assay.Tmpfs, assay.Kill: ""} { // a kill takes no disk
+		r.Task.FileSystem, r.Task.Fault = assay.Tmpfs, fault
 		if got := r.Proof().FileSystem; got != fs {
-			t.Errorf("%s on XFS: got the file system %q, want %q", fault, got, fs)
+			t.Errorf("%s in memory: got the file system %q, want %q", fault, got, fs)
 		}
 	}
 	r.Task.FileSystem, r.Task.Fault = assay.Ext4, assay.PowerCut
@@ -138,7 +138,7 @@ func TestFindingID(t *testing.T) {
 		t.Errorf("from another folder: got ID %s, want %s", got, want)
 	}
 	fs, bytes, once, content := disk(), disk(), disk(), disk()
-	fs.Finding.Task.FileSystem = assay.XFS
+	fs.Finding.Task.FileSystem = assay.Tmpfs
 	bytes.Finding.Task.Bytes = storeBytes
 	once.Finding.Task.Once = []string{"PRAGMA a"}
 	content.Recording = recording(flush, write(1, 3))

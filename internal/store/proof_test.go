@@ -39,13 +39,13 @@ func TestProofs(t *testing.T) {
 			t.Errorf("step %d, by the plan's text: error %v, (-want +got)\n%s", i, err, diff)
 		}
 	}
-	onXFS := more
-	onXFS.FileSystem, onXFS.States, onXFS.Held, onXFS.Refuted, onXFS.Kind = assay.XFS, 9, 8, 1, assay.Corrupts
-	must(t, s.KeepProof(t.Context(), "text", onXFS))
+	inMemory := more
+	inMemory.FileSystem, inMemory.States, inMemory.Held, inMemory.Refuted, inMemory.Kind = assay.Tmpfs, 9, 8, 1, assay.Corrupts
+	must(t, s.KeepProof(t.Context(), "text", inMemory))
 	must(t, s.KeepProof(t.Context(), "text", more)) // of another file system: it restores nothing
 	all, err := s.Proofs(t.Context(), "text")
-	if diff := cmp.Diff([]assay.Proof{more, onXFS}, all, sameTime); err != nil || diff != "" {
-		t.Errorf("with one on XFS: error %v, (-want +got)\n%s", err, diff)
+	if diff := cmp.Diff([]assay.Proof{more, inMemory}, all, sameTime); err != nil || diff != "" {
+		t.Errorf("with one in memory: error %v, (-want +got)\n%s", err, diff)
 	}
 	run, err := s.Run(t.Context(), "other")
 	must(t, err)

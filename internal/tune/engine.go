@@ -67,8 +67,11 @@ func (e engine) memory(effective map[string]string, connections int) int64 {
 
 // checkEmit says why a proposal has no form for an ecosystem; nil: it has one.
 func (e engine) checkEmit(ecosystem string) error {
-	if e.isStore() || ecosystem == emit.PostgreSQL {
-		return fmt.Errorf("--emit %s: tune prints the settings of SQLite for programs that use it; %s has its own", ecosystem, e)
+	switch {
+	case e.isStore():
+		return fmt.Errorf("--emit is for SQLite: %s has its settings in code", e)
+	case ecosystem == emit.PostgreSQL:
+		return fmt.Errorf("--emit %s is for PostgreSQL, and this is SQLite", ecosystem)
 	}
 	return nil
 }

@@ -201,6 +201,9 @@ func (r *Report) settingEffects() []string {
 // nothing and open are the factors that do nothing here, and the levels of which that is
 // not shown, of those that are not in the proposal.
 func (r *Report) nothing() (nothing, open []string) {
+	if r.Outcome.Unconfirmed {
+		return nil, nil
+	}
 	all, idle := map[int]int{}, map[int]int{}
 	for _, e := range r.Outcome.Effects {
 		if all[e.Factor]++; e.Nothing {

@@ -37,7 +37,9 @@ func TestCombined(t *testing.T) {
 // The best combination is found also where a setting helps only beside another, and without
 // those levels that could never be measured.
 func TestLeader(t *testing.T) {
-	gain := func(p Point) float64 { return 0.2*float64(p[0]) - 0.03*float64(p[1]) + 0.08*float64(p[0]*p[1]) - 0.1*float64(p[3]) }
+	gain := func(p Point) float64 {
+		return 0.2*float64(p[0]) - 0.03*float64(p[1]) + 0.08*float64(p[0]*p[1]) - 0.1*float64(p[3])
+	}
 	tuned := searching(launched(rand.New(rand.NewPCG(1, 1)), 12, 4, 0.001, func(p Point) float64 { return gain(append(p, 0)) }))
 	if got := tuned.leader(tuned.searched, Point{0, 0, 0, 0}); got[0] != 1 || got[1] != 1 || got[3] != 0 {
 		t.Errorf("got %v, want the first two settings", got)
