@@ -235,6 +235,12 @@ func (a *Answer) columns(r *Result) {
 	a.Baseline = slices.IndexFunc(a.Columns, func(c Column) bool { return baselines[c] })
 }
 
+// LineAgainst is the line of a table with another of the columns as the baseline.
+func (a Answer) LineAgainst(baseline int, t *Table) Line {
+	a.Baseline = baseline
+	return a.line(t)
+}
+
 // line compares the rows of a table with the baseline.
 func (a *Answer) line(t *Table) Line {
 	l := Line{Table: t, Entries: make([]Entry, len(a.Columns))}

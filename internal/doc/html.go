@@ -35,7 +35,7 @@ func WriteHTML(w io.Writer, title, sub string, d Document) error {
 	return documentPage.ExecuteTemplate(w, "document", struct {
 		Head     Head
 		Document Document
-	}{NewHead(wording.Clean(title), wording.Clean(sub), "'none'", nil), d})
+	}{NewHead(wording.Clean(title), wording.Clean(sub), "'none'", nil, ""), d})
 }
 
 // Head is the beginning of a page.
@@ -43,7 +43,8 @@ type Head struct {
 	Title, Sub string
 	Links      []Link
 	Style      template.CSS
-	Policy     string // content security policy
+	Script     template.JS // at the end of the page; empty: none
+	Policy     string      // content security policy
 }
 
 // Link leads to another page.
@@ -53,17 +54,26 @@ type Link struct {
 }
 
 // NewHead is the head of a page; forms says where its forms are sent, in the words of a
-// content security policy.
-func NewHead(title, sub, forms string, links []Link) Head {
+// content security policy, and script is the only one that the page runs.
+func NewHead(title, sub, forms string, links []Link, script string) Head {
 	style := strings.TrimSpace(pageStyle) + "\n" + chart.Style() // the only one, which the policy allows by its digest
-	return Head{title, sub, links, template.CSS(style), policy(style, forms)}
+	return Head{title, sub, links, template.CSS(style), template.JS(script), policy(style, script, forms)}
 }
 
-// policy allows a page its own style sheet and nothing else: no script, no request.
-func policy(style, forms string) string {
-	digest := sha256.Sum256([]byte(style))
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action %s",
-		base64.StdEncoding.EncodeToString(digest[:]), forms)
+// policy allows a page its own style sheet and script, by their digests, and nothing else: no
+// request.
+func policy(style, script, forms string) string {
+	allowed := "default-src 'none'; style-src " + digest(style)
+	if script != "" {
+		allowed += "; script-src " + digest(script)
+	}
+	return fmt.Sprintf("%s; img-src data:; base-uri 'none'; form-action %s", allowed, forms)
+}
+
+// digest names a text in a policy.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // Drawing is a chart for wide and for narrow pages.

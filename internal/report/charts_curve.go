@@ -101,6 +101,14 @@ func (o *operation) families() []*family {
 	return slices.DeleteFunc(all, func(f *family) bool { return len(f.tables) < 2 })
 }
 
+// curves are those of all operations.
+func (r *Report) curves() (all []NamedChart) {
+	for _, o := range r.operations() {
+		all = append(all, o.curves()...)
+	}
+	return all
+}
+
 // curves are charts of how figures depend on an axis.
 func (o *operation) curves() []NamedChart {
 	var all []NamedChart

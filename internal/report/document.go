@@ -43,12 +43,7 @@ func (r *Report) addRecommendations(d *doc.Document) {
 	if len(r.Tables) == 0 {
 		d.Add(doc.Paragraph, "The run has no trials: there is nothing to compare.")
 	}
-	for _, s := range r.Suggestions {
-		d.Add(doc.Paragraph, "%s.", suggestionSentence(s))
-		for _, c := range s.Connections {
-			r.addConnection(d, c)
-		}
-	}
+	r.addSuggestions(d)
 	changes := false
 	for _, t := range r.Tables {
 		changes = changes || t.Changes
@@ -62,7 +57,16 @@ func (r *Report) addRecommendations(d *doc.Document) {
 	if changes {
 		addDurability(d)
 	}
+}
 
+// addSuggestions say what to use in each class of durability, and how to open it.
+func (r *Report) addSuggestions(d *doc.Document) {
+	for _, s := range r.Suggestions {
+		d.Add(doc.Paragraph, "%s.", suggestionSentence(s))
+		for _, c := range s.Connections {
+			r.addConnection(d, c)
+		}
+	}
 }
 
 // addDurability explains the classes once.

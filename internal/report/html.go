@@ -19,13 +19,18 @@ import (
 	"assay/internal/sys/guard"
 )
 
-// pageView is what the template shows.
+// pageView is what the template shows: first the answer, then what it rests on.
 type pageView struct {
 	Head        doc.Head
-	Matrix      *matrixView
+	Answer      []sentence
+	Opening     []string // how to open what is to be used
+	Extent      string   // what was measured, and under which conditions
+	Open        []string // what is undecided, and the command that decides it
+	Look        *lookView
+	Price       doc.Document
+	Know        []knowView
+	Curves      doc.Document
 	Recommended doc.Document
-	Holds       []fact
-	Warnings    doc.Document
 	Operations  []operationView
 	Factors     doc.Document
 	Settings    doc.Document
@@ -39,19 +44,22 @@ type pageView struct {
 	ahead     chan struct{} // as many as there are views that the template did not come to yet
 }
 
-type fact struct{ Name, Values string }
+// sentence is one of the answer: its first words stand out.
+type sentence struct{ First, Rest string }
 
-// operationView is a section of the page. Its charts and tables are made when
+// knowView is what a reader must know, with a link to the table of the worst case.
+type knowView struct{ Code, Text, Advice, Anchor string }
+
+// onPage lets no line of the screen's texts break.
+var onPage = Screen{Width: 1 << 20}
+
+// operationView is a section of the page. Its tables are made when
 // the template comes to them, so that a page of any length takes little memory.
 type operationView struct {
-	Name, ID  string
-	operation *operation
+	Name, ID  string // of the operation, and of the section
+	Operation string
 	tables    []tableLink
-	page      *pageView
 }
-
-// Charts are the curves of the operation.
-func (o operationView) Charts() ([]doc.Drawing, error) { return drawings(o.operation.curves()) }
 
 // Tables are the operation's tables, in order.
 func (o operationView) Tables() []tableLink { return o.tables }
@@ -111,30 +119,79 @@ func (v *pageView) makeTables(done <-chan struct{}) {
 
 // page builds the view but for its tables.
 func (r *Report) page(published []Published) *pageView {
+	a := r.Answer()
 	v := &pageView{
-		Head:  doc.NewHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
-		Holds: r.holds(), Warnings: r.warnings(), Settings: r.settings(),
+		Head:   doc.NewHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links, Script),
+		Extent: strings.Join(append([]string{r.extent(a)}, r.holds()...), " · "), Settings: r.settings(),
+		Price:  r.durabilityPrice(a),
 		report: r, published: published, differing: map[string]tableLink{},
 	}
-	r.addRecommendations(&v.Recommended)
+	for _, text := range r.answerTexts(a) {
+		first, rest, _ := strings.Cut(text, ": ")
+		v.Answer = append(v.Answer, sentence{first, rest})
+	}
+	if lead := a.Lead(); lead != nil {
+		v.Opening = trimmed(r.openingLines(lead, onPage))
+	}
+	v.Open = trimmed(append(r.leftOutLines(a, onPage), r.openLines(a, onPage)...))
+	r.addSuggestions(&v.Recommended)
+	addDurability(&v.Recommended)
 	r.addFactors(&v.Factors)
 	r.addDifferences(&v.Rest)
+	r.addConditions(&v.Rest)
+	r.addChecks(&v.Rest)
 	r.addEnvironment(&v.Rest)
 	r.addRepeat(&v.Rest)
+	for _, named := range r.curves() {
+		v.Curves.AddChart(named.Chart)
+	}
 	v.packer = &packer{compress: r.figures() > maxPlain}
 	v.ahead = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	v.csv = make(chan madeFile, 1)
 	number := 0
 	for i, o := range r.operations() {
-		view := operationView{Name: o.name, ID: fmt.Sprint("o", i+1), operation: o, page: v}
+		view := operationView{Name: o.name, ID: fmt.Sprint("o", i+1), Operation: wording.Clean(o.tables[0].Cell().Operation)}
 		for _, t := range o.tables {
 			number++
 			view.tables = append(view.tables, tableLink{fmt.Sprint("t", number), t.Title, t, v, make(chan madeTable, 1)})
 		}
 		v.Operations = append(v.Operations, view)
 	}
-	v.Matrix = r.matrixView(v.Operations)
+	v.Look = r.look(a, v.anchors())
+	v.addKnown(a)
 	return v
+}
+
+// addKnown tells what to know, with links to the sections of tables.
+func (v *pageView) addKnown(a analysis.Answer) {
+	if !a.Ranked() { // the answer says why
+		return
+	}
+	anchors := v.anchors()
+	for _, k := range v.report.know(a, v.report.matrix(a), onPage) {
+		code, text, _ := strings.Cut(k.text, ": ")
+		v.Know = append(v.Know, knowView{code, wording.Clean(text), capital(wording.Clean(k.advice)), anchors[k.table]})
+	}
+}
+
+// anchors are where the page has tables.
+func (v *pageView) anchors() map[*analysis.Table]string {
+	all := map[*analysis.Table]string{}
+	for _, o := range v.Operations {
+		for _, l := range o.tables {
+			all[l.table] = l.ID
+		}
+	}
+	return all
+}
+
+// trimmed are lines without their indentation.
+func trimmed(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, wording.Printable(strings.TrimSpace(line)))
+	}
+	return all
 }
 
 // CSV is the download of all figures.
@@ -193,7 +250,7 @@ func (r *Report) subtitle() string {
 }
 
 // holds are the conditions that all recommendations have in common.
-func (r *Report) holds() []fact {
+func (r *Report) holds() []string {
 	values := map[string]map[string]bool{}
 	order := []string{"clients", "connections", "durability", "cache"}
 	add := func(name, value string) {
@@ -218,15 +275,15 @@ func (r *Report) holds() []fact {
 			}
 		}
 	}
-	var all []fact
+	var all []string
 	for _, name := range order {
 		if list := slices.Sorted(maps.Keys(values[name])); len(list) > 0 {
 			slices.SortFunc(list, analysis.CompareValues)
-			all = append(all, fact{wording.Clean(name), wording.Clean(strings.Join(list, ", "))})
+			all = append(all, wording.Clean(name+" "+strings.Join(list, ", ")))
 		}
 	}
 	if machine := r.machine(); machine != "" {
-		all = append(all, fact{"machine", machine})
+		all = append(all, machine)
 	}
 	return all
 }
@@ -235,7 +292,7 @@ func (r *Report) holds() []fact {
 // the environment.
 func (r *Report) machine() string {
 	var parts []string
-	for _, name := range []string{"cpu", "cores", "memory", "os", "kernel", "filesystem"} {
+	for _, name := range []string{"cpu", "cores", "memory", "filesystem"} {
 		if value := r.Run.Host[name]; value != "" {
 			parts = append(parts, name+" "+value)
 		}
@@ -243,62 +300,19 @@ func (r *Report) machine() string {
 	return wording.Clean(strings.Join(parts, ", "))
 }
 
-// warnings are the kinds of warnings over the whole report, the most frequent first.
-func (r *Report) warnings() doc.Document {
-	type kind struct {
-		evidence, advice string
-		rows             int
-		tables           []string // where
-	}
-	byCode := map[string]*kind{}
-	for row := range r.Rows() {
-		seen := map[string]bool{}
-		for _, w := range row.Warnings {
-			k := byCode[w.Code()]
-			if k == nil {
-				k = &kind{}
-				k.evidence, k.advice = words(w.Doubt)
-				byCode[w.Code()] = k
-			}
-			if !seen[w.Code()] {
-				k.rows++
-			}
-			seen[w.Code()] = true
-			if title := row.Table.Title; !slices.Contains(k.tables, title) {
-				k.tables = append(k.tables, title)
-			}
-		}
-	}
-	codes := slices.Sorted(maps.Keys(byCode))
-	slices.SortStableFunc(codes, func(a, b string) int { return byCode[b].rows - byCode[a].rows })
-	grid := doc.Grid{Header: []string{"warning", "rows", "for example", "advice", "where"}, Right: []bool{false, true}}
-	for _, code := range codes {
-		k := byCode[code]
-		where := strings.Join(k.tables[:min(3, len(k.tables))], "; ")
-		if more := len(k.tables) - 3; more > 0 {
-			where += fmt.Sprintf("; and %d more", more)
-		}
-		grid.Rows = append(grid.Rows, []string{code, fmt.Sprint(k.rows), k.evidence, k.advice, where})
-	}
-	if len(codes) == 0 {
-		return nil
-	}
-	var d doc.Document
-	d.Add(doc.Heading, "Warnings")
-	d.Add(doc.Paragraph, "They stand beside the figures that they are about. By how many rows have them:")
-	d.AddTable(grid)
-	return d
-}
-
 //go:embed html/page.html
 var pageTemplate string
+
+// Script is what the page runs: its controls. Without it the page says the same.
+//
+//go:embed html/page.js
+var Script string
 
 // parsedPage is the template, parsed once. Everything in the page but its charts and
 // downloads is escaped by it.
 var parsedPage = template.Must(template.Must(doc.Parts()).Parse(pageTemplate))
 
-// writeHTML writes the report as one HTML file that needs no network and runs no
-// script.
+// writeHTML writes the report as one HTML file that needs no network.
 func writeHTML(w io.Writer, r *Report) error {
 	if err := r.page(r.Published).write(w); err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)

@@ -21,6 +21,7 @@ import (
 // tableView is a table with its charts and everything that it rests on.
 type tableView struct {
 	ID, Title   string
+	Sentences   []string // what it shows
 	Figures     []doc.Drawing
 	Header      []string
 	Right       []bool
@@ -64,6 +65,12 @@ func (v *tableView) link(i int, text string) noteLink {
 // viewTable draws and lists a table.
 func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	v := &tableView{ID: id, Title: t.Title}
+	for _, k := range t.Rankings {
+		v.Sentences = append(v.Sentences, Sentence(k)+".")
+	}
+	if len(t.Rankings) == 0 {
+		v.Sentences = []string{"No recommendation, because no cell can be ranked."}
+	}
 	var err error
 	if v.Figures, err = drawings(tableCharts(t)); err != nil {
 		return nil, err
@@ -161,65 +168,6 @@ func rawSamples(samples []assay.Sample) string {
 		all = append(all, fmt.Sprint(s.Operations, ":", s.Nanos))
 	}
 	return strings.Join(all, ";")
-}
-
-// matrixView is the matrix as the page begins with it.
-type matrixView struct {
-	Answer   []string // the first lines: what to use
-	Profiles bool
-	Columns  []analysis.Column
-	Lines    []matrixLineView
-	Legend   string
-}
-
-// matrixLineView is a table; its name and its figures lead to its section.
-type matrixLineView struct {
-	Label, Anchor string
-	Entries       []matrixEntryView
-}
-
-type matrixEntryView struct{ Text, Look string }
-
-// matrixView builds it, with links to the tables of the page.
-func (r *Report) matrixView(operations []operationView) *matrixView {
-	if len(r.Tables) == 0 {
-		return nil
-	}
-	anchors := map[*analysis.Table]string{}
-	for _, o := range operations {
-		for _, l := range o.tables {
-			anchors[l.table] = l.ID
-		}
-	}
-	a := r.Answer()
-	m := r.matrix(a)
-	v := &matrixView{Answer: r.answerTexts(a), Profiles: m.hasProfiles(), Legend: m.legend}
-	for _, c := range m.columns {
-		v.Columns = append(v.Columns, analysis.Column{Driver: wording.Clean(c.Driver), Profile: wording.Clean(c.Profile)})
-	}
-	for _, l := range m.lines {
-		line := matrixLineView{Label: l.label, Anchor: anchors[l.table]}
-		for _, e := range l.entries {
-			line.Entries = append(line.Entries, matrixEntryView{e.text, map[look]string{best: "best", open: "open", bad: "bad"}[e.look]})
-		}
-		v.Lines = append(v.Lines, line)
-	}
-	return v
-}
-
-// answerTexts are the sentences of the first lines.
-func (r *Report) answerTexts(a analysis.Answer) []string {
-	texts := append([]string{r.extent(a)}, answerSentences(a)...)
-	switch {
-	case a.Only != nil:
-		texts = append(texts, onlySentence(a))
-	case len(texts) == 1 && a.Decided > 0:
-		texts = append(texts, noPickSentence(a))
-	}
-	if a.NoCgo != nil {
-		texts = append(texts, noCgoSentence(*a.NoCgo))
-	}
-	return texts
 }
 
 // tableLines writes lines of a table, each cell escaped. A page has hundreds of

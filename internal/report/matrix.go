@@ -27,6 +27,7 @@ type matrixLine struct {
 	entries []matrixEntry
 	leaders []string // who leads, for screens that have no room for the entries
 	weight  int      // of two lines the heavier one stays where not both fit
+	tail    bool     // it has percentiles of the table before
 }
 
 // matrixEntry is what one target with one profile reached in a table.
@@ -100,7 +101,7 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 // tailLine has the 99th percentiles of latency of a table that is about throughput; false where
 // there are none.
 func tailLine(l analysis.Line, of matrixLine) (tail matrixLine, has bool) {
-	tail = matrixLine{label: of.label + ", p99", table: of.table, weight: of.weight}
+	tail = matrixLine{label: of.label + ", p99", table: of.table, weight: of.weight, tail: true}
 	for _, e := range l.Entries {
 		text := "-"
 		if e.Row != nil && e.Row.Comparable() {
@@ -294,6 +295,18 @@ func (m *matrix) fitting(s Screen) *matrix {
 	if len(m.groups(s.Width-m.labelWidth(s))) < 2 {
 		return m
 	}
+	brief := m.briefly()
+	if len(brief.groups(s.Width-brief.labelWidth(s))) > 1 {
+		return m
+	}
+	if m.legend != "" {
+		brief.legend = legend(brief, m.baseline)
+	}
+	return brief
+}
+
+// briefly is the matrix without how uncertain its figures are.
+func (m *matrix) briefly() *matrix {
 	brief := *m
 	brief.lines = slices.Clone(m.lines)
 	for i, l := range m.lines {
@@ -302,12 +315,6 @@ func (m *matrix) fitting(s Screen) *matrix {
 			entries[j].text = entries[j].brief
 		}
 		brief.lines[i].entries = entries
-	}
-	if len(brief.groups(s.Width-brief.labelWidth(s))) > 1 {
-		return m
-	}
-	if m.legend != "" {
-		brief.legend = legend(&brief, m.baseline)
 	}
 	return &brief
 }

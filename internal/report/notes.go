@@ -19,6 +19,7 @@ type finding struct {
 	of    int // that were measured, or that there are
 	worst analysis.Warning
 	where string // the worst case's table and name
+	table *analysis.Table
 }
 
 // knowLines say what a reader must know, each kind once, in so many lines.
@@ -26,18 +27,10 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 	if len(r.Tables) == 0 || !a.Ranked() { // the first lines say why
 		return []string{""}
 	}
-	var lines, all []string
-	for _, f := range append(r.outcomeFindings(), r.warningFindings(m)...) {
-		all = append(all, f.words(s))
-	}
-	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
-		all = slices.Insert(all, min(1, len(all)), words)
-	}
-	if words := r.changeWords(a); words != "" {
-		all = slices.Insert(all, 0, words)
-	}
-	for i, words := range all {
-		next := s.wrap("  "+markAlert+" ", "    ", words)
+	var lines []string
+	all := r.know(a, m, s)
+	for i, k := range all {
+		next := s.wrap("  "+markAlert+" ", "    ", k.text)
 		if len(lines)+len(next) > limit && i > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more, see Details", len(all)-i))
 			break
@@ -48,6 +41,28 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 		return []string{""}
 	}
 	return slices.Concat([]string{"", "What to know"}, lines, []string{""})
+}
+
+// knownDoubt is one thing that a reader must know, with what to do about it and the table of the
+// worst case.
+type knownDoubt struct {
+	text, advice string
+	table        *analysis.Table
+}
+
+// know is what a reader must know, each kind once.
+func (r *Report) know(a analysis.Answer, m *matrix, s Screen) (all []knownDoubt) {
+	for _, f := range append(r.outcomeFindings(), r.warningFindings(m)...) {
+		_, advice := words(f.worst.Doubt)
+		all = append(all, knownDoubt{f.words(s), advice, f.table})
+	}
+	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
+		all = slices.Insert(all, min(1, len(all)), knownDoubt{text: words})
+	}
+	if words := r.changeWords(a); words != "" {
+		all = slices.Insert(all, 0, knownDoubt{text: words})
+	}
+	return all
 }
 
 // changeAxis is a coordinate of which the screen says what another value of it changes.
@@ -157,7 +172,7 @@ func (r *Report) outcomeFindings() []finding {
 		}
 		f := byOutcome[row.Outcome]
 		if f == nil {
-			f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(row.Table), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
+			f = &finding{code: string(row.Outcome), table: row.Table, where: row.Name() + ", " + r.label(row.Table), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
 			byOutcome[row.Outcome] = f
 		}
 		f.rows++
@@ -196,7 +211,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 				f.rows++
 				for _, w := range e.row.Warnings {
 					if w.Code() == code && (f.where == "" || w.Severity > f.worst.Severity) {
-						f.worst, f.where = w, e.row.Name()+", "+l.label
+						f.worst, f.where, f.table = w, e.row.Name()+", "+l.label, l.table
 					}
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"assay/internal/doc"
+	"assay/internal/report"
 )
 
 // MinToken is how many bytes a token has at least.
@@ -58,7 +59,7 @@ func localNames(address net.Addr) []string {
 // guarded refuses requests that no page of this server and no reader of it makes,
 // and tells browsers what pages may do.
 func (s *server) guarded(next http.Handler) http.Handler {
-	policy := doc.NewHead("", "", "'self'", nil).Policy + "; frame-ancestors 'none'" // all pages have one style sheet
+	policy := doc.NewHead("", "", "'self'", nil, report.Script).Policy + "; frame-ancestors 'none'" // all pages have one style sheet
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

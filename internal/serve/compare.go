@@ -22,7 +22,7 @@ type compareView struct {
 // compare shows two runs, or two parts of one, side by side.
 func (s *server) compare(ctx context.Context, r *http.Request, a *answer) error {
 	q := r.URL.Query()
-	v := compareView{Head: doc.NewHead("Compare", "two runs, or two parts of one run", "'self'", links("/compare")), A: q.Get("a"), B: q.Get("b"), Run: q.Get("run")}
+	v := compareView{Head: doc.NewHead("Compare", "two runs, or two parts of one run", "'self'", links("/compare"), ""), A: q.Get("a"), B: q.Get("b"), Run: q.Get("run")}
 	if v.A == "" || v.B == "" {
 		if v.A+v.B != "" {
 			v.Problem = "Name both A and B."

@@ -48,7 +48,7 @@ func (s *server) history(ctx context.Context, r *http.Request, a *answer) error 
 		return err
 	}
 	q := r.URL.Query()
-	v := historyView{Head: doc.NewHead("History", "one cell over many runs, and where it shifts", "'self'", links("/history")), Cell: q.Get("cell"), Machine: shown(q.Get("machine")),
+	v := historyView{Head: doc.NewHead("History", "one cell over many runs, and where it shifts", "'self'", links("/history"), ""), Cell: q.Get("cell"), Machine: shown(q.Get("machine")),
 		Machines: machines(finished(runs, ""))}
 	if v.Machine == "" && len(v.Machines) > 0 {
 		v.Machine = v.Machines[0]

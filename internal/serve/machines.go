@@ -36,7 +36,7 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 	}
 	runs = finished(runs, "")
 	q := r.URL.Query()
-	v := machinesView{Head: doc.NewHead("Machines", "what holds over the machines of the store", "'self'", links("/machines")), Cell: q.Get("cell"), Plan: shown(q.Get("plan"))}
+	v := machinesView{Head: doc.NewHead("Machines", "what holds over the machines of the store", "'self'", links("/machines"), ""), Cell: q.Get("cell"), Plan: shown(q.Get("plan"))}
 	for _, run := range runs {
 		if plan := shown(run.Plan); !slices.Contains(v.Plans, plan) {
 			v.Plans = append(v.Plans, plan)

@@ -79,7 +79,7 @@ func (s *server) runs(ctx context.Context, r *http.Request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	v := runsView{Head: doc.NewHead("Runs", wording.Plural(len(all), "run")+" in the store", "'self'", links("/")), Query: newRunsQuery(r.URL.Query()),
+	v := runsView{Head: doc.NewHead("Runs", wording.Plural(len(all), "run")+" in the store", "'self'", links("/"), ""), Query: newRunsQuery(r.URL.Query()),
 		Machines: machines(all), Import: s.AllowImport}
 	for _, run := range all {
 		v.Plans = append(v.Plans, shown(run.Plan))

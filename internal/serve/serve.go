@@ -200,7 +200,7 @@ func (s *server) fail(a *answer, err error) {
 	view := struct {
 		Head    doc.Head
 		Problem string
-	}{doc.NewHead(http.StatusText(status), "", "'self'", links("")), text}
+	}{doc.NewHead(http.StatusText(status), "", "'self'", links(""), ""), text}
 	if err := a.show("problem", view); err != nil {
 		fmt.Fprintln(s.Log, "assay: serve:", err)
 	}

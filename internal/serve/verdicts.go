@@ -42,7 +42,7 @@ func (s *server) claims(ctx context.Context, _ *http.Request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	v := claimsView{Age: a.tell(age), Head: doc.NewHead("Claims", "published claims by machine", "'self'", links("/claims"))}
+	v := claimsView{Age: a.tell(age), Head: doc.NewHead("Claims", "published claims by machine", "'self'", links("/claims"), "")}
 	for _, m := range all {
 		name := m.machine
 		if m.imported {
@@ -85,7 +85,7 @@ func (s *server) proofs(ctx context.Context, _ *http.Request, a *answer) error {
 		digest := store.PlanDigest(run.PlanText)
 		names[digest] = cmp.Or(names[digest], run.Plan)
 	}
-	v := proofsView{Head: doc.NewHead("Proofs", "durability under power cuts and other faults", "'self'", links("/proofs"))}
+	v := proofsView{Head: doc.NewHead("Proofs", "durability under power cuts and other faults", "'self'", links("/proofs"), "")}
 	for _, p := range proofs {
 		plan := cmp.Or(names[p.PlanDigest], "no run of it: SHA-256 "+p.PlanDigest[:min(12, len(p.PlanDigest))])
 		v.Proofs = append(v.Proofs, proofLine{p.Proof, plan, p.Words()})
