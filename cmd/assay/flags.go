@@ -124,7 +124,7 @@ var commandGroups = []commandGroup{
 	{"Measure and decide:", true, []string{"run", "tune", "report", "compare", "runs"}},
 	{"Your application:", true, []string{"init", "lint", "doctor", "crash", "gate", "emit"}},
 	{"Plans and drivers:", true, []string{"plan", "plans", "drivers", "inspect"}},
-	{"More:", false, []string{"audit", "history", "serve", "load", "noise", "bundle", "advisories", "help"}},
+	{"More:", false, []string{"audit", "history", "serve", "gallery", "load", "noise", "bundle", "advisories", "help"}},
 	{"For developers of drivers and of assay:", false, []string{"build", "check", "new-worker", "facts", "footprint", "completion"}},
 }
 

@@ -232,7 +232,7 @@ func newRoot(a *app) *cobra.Command {
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results; or postgres:// URL of a database that gets them too, and that is read (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
 	root.AddCommand(
 		a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
-		a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
+		a.serveCommand(), a.galleryCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.bundleCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
 		a.footprintCommand(), a.advisoriesCommand())

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -245,7 +247,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Show the store as pages in a browser: runs, reports, comparisons, histories, claims, proofs",
+		Short: "Show the store as pages in a browser: runs, reports, comparisons, histories",
 		Args:  arguments(0, 0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), flags) },
 	}
@@ -280,6 +282,88 @@ func (a *app) serve(ctx context.Context, flags serveFlags) error {
 		return &exitError{status: statusInterrupted} // which is how one ends it
 	}
 	return err
+}
+
+func (a *app) galleryCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "gallery DIR [RUN...]",
+		Short: "Write runs as pages that any web server shows, or a browser from the folder",
+		Long: `Writes DIR/index.html, with what each run says, and a page for each run. RUN is a run of the store, or a
+file of assay runs export. Without RUN they are all runs of the store.`,
+		Args: arguments(1, anyNumber),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.gallery(cmd.Context(), args[0], args[1:]) },
+	}
+}
+
+func (a *app) gallery(ctx context.Context, dir string, names []string) (err error) {
+	var files, ids []string
+	for _, name := range names {
+		if strings.ContainsAny(name, "./") {
+			files = append(files, name)
+		} else {
+			ids = append(ids, name)
+		}
+	}
+	var runs []serve.Shown
+	if len(ids) > 0 || len(names) == 0 {
+		s, err := a.readStore(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if len(names) == 0 {
+			all, err := s.Runs(ctx)
+			if err != nil {
+				return err
+			}
+			for _, run := range all {
+				ids = append(ids, run.ID)
+			}
+		}
+		for _, id := range ids {
+			runs = append(runs, serve.Shown{Store: s, ID: id})
+		}
+	}
+	if len(files) > 0 {
+		folder, err := os.MkdirTemp("", "assay-gallery-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		s, err := store.Open(ctx, filepath.Join(folder, "assay.db"))
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		imported, err := importAll(ctx, s, files)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, imported...)
+	}
+	paths, err := serve.WriteGallery(ctx, dir, runs)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "%s: %d pages\n", paths[len(paths)-1], len(paths))
+	return nil
+}
+
+// importAll adds files of exported runs to a store.
+func importAll(ctx context.Context, s *store.Store, files []string) (runs []serve.Shown, err error) {
+	for _, path := range files {
+		in, err := file.Open(path)
+		if err != nil {
+			return nil, usage(err)
+		}
+		run, _, err := s.Import(ctx, in, store.MaxUnpacked)
+		in.Close()
+		if err != nil {
+			return nil, notImported(path, err)
+		}
+		runs = append(runs, serve.Shown{Store: s, ID: run.ID})
+	}
+	return runs, nil
 }
 
 // storeToServe opens the store only to read it, unless runs may be added.

@@ -16,7 +16,6 @@ var unguarded = map[string]string{
 	"cmd/assay/load.go loadProcesses":                 "it waits for the end of the input, in a process of its own",
 	"internal/report/html.go write":                   "both goroutines guard what they make",
 	"internal/serve/browser/browser.go note":          "only tests have it",
-	"internal/serve/work.go ask":                      "the attempt guards what it works out",
 	"internal/crash/run.go start":                     "it waits for a process",
 	"internal/crash/powercut/disk_linux.go ServeDisk": "the FUSE server has a handler of panics",
 	"kit/process/process.go Start":                    "reading is guarded, and the other goroutine waits for the process",

@@ -40,7 +40,7 @@ var imports = map[string][]string{
 	"root":       {},
 	"runner":     {"advisories", "dataset", "kit", "root", "stat", "sys"},
 	"scripts":    {},
-	"serve":      {"analysis", "audit", "doc", "history", "lab", "published", "report", "root", "store", "sys"},
+	"serve":      {"analysis", "audit", "doc", "history", "lab", "report", "root", "store", "sys"},
 	"stat":       {"sys"},
 	"store":      {"analysis", "kit", "root", "sys"},
 	"sys":        {},

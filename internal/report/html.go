@@ -162,6 +162,9 @@ func (r *Report) page(published []Published) *pageView {
 	return v
 }
 
+// Headline is the first sentence of the page: what to use, or why that is open.
+func (r *Report) Headline() string { return r.answerTexts(r.Answer())[0] }
+
 // addKnown tells what to know, with links to the sections of tables.
 func (v *pageView) addKnown(a analysis.Answer) {
 	if !a.Ranked() { // the answer says why

@@ -44,7 +44,6 @@ func hostileServer(t *testing.T) serving {
 			t.Fatal(err)
 		}
 	}
-	addMachines(t, s, map[string]string{"cpu": browser.Hostile[0], "cores": browser.Hostile[1], "governor": browser.Hostile[2], "memory": browser.Hostile[len(browser.Hostile)-1]})
 	return start(t, Options{Store: s, AllowImport: true})
 }
 
@@ -52,13 +51,12 @@ func hostileServer(t *testing.T) serving {
 func browserPages() map[string]string {
 	all := map[string]string{
 		"runs": "/", "run": "/runs/hostile-0", "compare": "/compare?a=hostile-0&b=hostile-1", "two runs": "/compare?a=" + firstID + "&b=" + secondID,
-		"sides": "/compare?a=mattn&b=modernc&run=" + firstID, "history": "/history?cell=read+driver%3Dmattn", "cells": "/history", "machines": "/machines?plan=everywhere", "claims": "/claims", "proofs": "/proofs",
+		"sides": "/compare?a=mattn&b=modernc&run=" + firstID, "history": "/history?cell=read+driver%3Dmattn", "cells": "/history",
 		"not found": "/runs/nosuch",
 	}
 	q := url.QueryEscape(strings.Join(browser.Hostile, " "))
 	all["asked"] = "/compare?a=" + q + "&b=" + q + "&run=" + q
 	all["filtered"] = "/?plan=" + q + "&driver=" + q + "&machine=" + q
-	all["spread"] = "/machines?plan=" + q + "&cell=" + q
 	all["followed"] = "/history?machine=" + q + "&cell=" + q
 	return all
 }
@@ -140,7 +138,7 @@ func TestKeyboard(t *testing.T) {
 			break
 		}
 	}
-	for _, want := range []string{"Runs", "Compare", "History", "Claims", "Proofs", "plan", "Compare A with B", "A: " + secondID, firstID} {
+	for _, want := range []string{"Runs", "Compare", "History", "plan", "Compare A with B", "A: " + secondID, firstID} {
 		if !strings.Contains("\n"+strings.Join(seen, "\n")+"\n", "\n"+want+"\n") {
 			t.Errorf("the focus was on %q, want %q among them", seen, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
 	"assay/internal/doc"
 	"assay/internal/doc/chart"
@@ -60,7 +62,7 @@ func (s *server) history(ctx context.Context, r *http.Request, a *answer) error 
 			return a.show("history", v)
 		}
 	}
-	entries, err := s.library.entries(ctx, finished(runs, v.Machine))
+	entries, err := s.entries(ctx, finished(runs, v.Machine))
 	if err != nil {
 		return err
 	}
@@ -143,4 +145,41 @@ func seriesChart(s *history.Series) *chart.Chart {
 		words += ", with " + wording.Plural(len(s.Changes), "change point") + ". The list above names them."
 	}
 	return &chart.Chart{Title: title, Description: words, Body: lines}
+}
+
+// finished are the runs of a machine that are finished; of all machines where it is
+// empty.
+func finished(runs []assay.Run, machine string) []assay.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
+		return r.Status != assay.Finished || machine != "" && shown(r.Machine()) != machine
+	})
+}
+
+func machines(runs []assay.Run) []string {
+	var all []string
+	for _, run := range runs {
+		if m := shown(run.Machine()); m != "" && !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// entries are the cells of some finished runs. One request works them out, others wait.
+func (s *server) entries(ctx context.Context, runs []assay.Run) (all []history.Entry, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, run := range runs {
+		known, has := s.cells[run.ID]
+		if !has {
+			r, err := analysis.New(run, s.Store.Trials(ctx, run.ID))
+			if err != nil {
+				return nil, err
+			}
+			known = history.Entries(r)
+			s.cells[run.ID] = known
+		}
+		all = append(all, known...)
+	}
+	return all, nil
 }

@@ -13,8 +13,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"assay"
 	"assay/internal/analysis/wording"
@@ -100,16 +98,7 @@ func (v *runsView) list(runs []assay.Run) {
 	first := min(v.Query.Page*pageLength, len(runs))
 	last := min(first+pageLength, len(runs))
 	for _, run := range runs[first:last] {
-		var targets []string
-		for _, t := range run.Targets {
-			targets = append(targets, t.Name())
-		}
-		status := string(run.Status)
-		if run.Imported {
-			status += ", imported"
-		}
-		v.Runs = append(v.Runs, runLine{run.ID, run.Plan, run.Started.UTC().Format(time.DateTime), status,
-			run.Machine(), strings.Join(targets, ", ")})
+		v.Runs = append(v.Runs, newRunLine(run))
 	}
 	v.Shown = fmt.Sprintf("%d to %d of %s", min(first+1, last), last, wording.Plural(len(runs), "run"))
 	if first > 0 {

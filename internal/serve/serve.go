@@ -1,11 +1,9 @@
-// Package serve shows a store as pages: its runs, their reports, comparisons,
-// histories of cells, claims and proofs of durability. Everything is rendered on
-// the server; no page runs a script.
+// Package serve shows a store as pages: its runs, their reports, comparisons and histories
+// of cells, from a server or as files.
 package serve
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -15,11 +13,11 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"slices"
+	"sync"
 	"time"
 
-	"assay"
 	"assay/internal/doc"
+	"assay/internal/history"
 	"assay/internal/store"
 	"assay/internal/sys/guard"
 	"assay/internal/sys/printable"
@@ -40,14 +38,14 @@ type Options struct {
 	Token       string // that everybody has to give; empty: none, for addresses of this machine only
 	Log         io.Writer
 
-	patience time.Duration // how long a page waits for what takes long; 0: slowPatience
-	largest  int64         // how many bytes a file may have that is sent; 0: maxImport
+	largest int64 // how many bytes a file may have that is sent; 0: maxImport
 }
 
 type server struct {
 	Options
-	hosts   []string // names of this server; empty: any
-	library *library
+	hosts []string // names of this server; empty: any
+	mutex sync.Mutex
+	cells map[string][]history.Entry // of finished runs, by ID: they do not change
 }
 
 // Time that a client has, so that a slow one does not keep what it occupies.
@@ -60,7 +58,7 @@ const (
 
 // Serve answers on the listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
-	s := &server{Options: o, library: newLibrary(ctx, o.Store, cmp.Or(o.patience, slowPatience))}
+	s := &server{Options: o, cells: map[string][]history.Entry{}}
 	if o.Token == "" {
 		s.hosts = localNames(l.Addr())
 	}
@@ -68,7 +66,6 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(o.Log, "assay: serve: ", 0), BaseContext: func(net.Listener) context.Context { return ctx }}
 	ended := make(chan error, 1)
 	go func() { ended <- guard.Error(func() error { return web.Serve(l) }) }()
-	go s.warm(ctx)
 	select {
 	case err := <-ended:
 		return err
@@ -79,38 +76,8 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	return errors.Join(web.Shutdown(late), ctx.Err())
 }
 
-// warm reads the runs for the history of cells, so that its first reader need not
-// wait.
-func (s *server) warm(ctx context.Context) {
-	err := guard.Error(func() error {
-		runs, err := s.Store.Runs(ctx)
-		if err != nil {
-			return err
-		}
-		if _, err := s.library.entries(ctx, runs); err != nil {
-			return err
-		}
-		return s.warmSlow(ctx, runs)
-	})
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(s.Log, "assay: serve:", err)
-	}
-}
-
-// warmSlow begins to work out what takes longest: the verdicts, and the machines of the
-// plan that their page begins with.
-func (s *server) warmSlow(ctx context.Context, runs []assay.Run) error {
-	_, _, err := s.library.verdicts(ctx, runs)
-	if runs = finished(runs, ""); err == nil && len(runs) > 0 {
-		_, _, err = s.library.across(ctx, slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Plan != runs[0].Plan }))
-	}
-	return err
-}
-
 // pageNames are the links at the head of every page.
-var pageNames = []doc.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"},
-	{Name: "Machines", URL: "/machines"},
-	{Name: "Claims", URL: "/claims"}, {Name: "Proofs", URL: "/proofs"}}
+var pageNames = []doc.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"}}
 
 // links are those of pageNames, with the current page marked.
 func links(current string) []doc.Link {
@@ -128,9 +95,6 @@ func (s *server) handler() http.Handler {
 	mux.Handle("GET /runs/{id}/export", s.page(s.export))
 	mux.Handle("GET /compare", s.page(s.compare))
 	mux.Handle("GET /history", s.page(s.history))
-	mux.Handle("GET /machines", s.page(s.machines))
-	mux.Handle("GET /claims", s.page(s.claims))
-	mux.Handle("GET /proofs", s.page(s.proofs))
 	if s.AllowImport {
 		mux.Handle("POST /import", s.page(s.importRun))
 	}

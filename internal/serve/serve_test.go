@@ -2,14 +2,12 @@ package serve
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
 	"io"
 	"io/fs"
-	"maps"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -63,50 +61,6 @@ func add(t testing.TB, s *store.Store, run assay.Run, day int) {
 	put(t, s, run, trials)
 }
 
-// addMachines adds runs of one plan by four machines, on which mattn takes so many
-// times as long.
-func addMachines(t testing.TB, s *store.Store, host map[string]string) {
-	t.Helper()
-	for i, times := range []float64{0.8, 0.81, 1.3, 1.32} {
-		run := analysistest.PlainRun
-		run.ID, run.Plan, run.PlanText = fmt.Sprintf("20261201-000000-m%d", i), "everywhere", "name: everywhere\n"
-		run.Started, run.Status, run.Host = analysistest.SampleStart, assay.Finished, maps.Clone(host)
-		run.Host["machine"], run.Host["rotational"] = fmt.Sprintf("%dabcdef", i), []string{"no", "yes"}[i/2]
-		if i == 1 {
-			run.Host["governor"] = "powersave"
-		}
-		trials := append(analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000, 1), analysistest.Launches(analysistest.Cell("read", "mattn", "web"), 6, 10000*times, 2)...)
-		put(t, s, run, trials)
-	}
-}
-
-func TestMachinesPage(t *testing.T) {
-	s := sampleStore(t, 2)
-	addMachines(t, s, map[string]string{"cpu": "x"})
-	web := start(t, Options{Store: s})
-	for _, test := range []struct {
-		path   string
-		status int
-		want   []string
-	}{
-		{"/machines?plan=everywhere", 200, []string{"faster on 2 of 4 machines, slower on 2; time / baseline 1.0", "<svg", "x #0abc", "one more such machine", "rotational: no 0.8", "x #1abc !", "x #1abc: CPU governor powersave, most machines: unknown"}},
-		{"/machines?plan=everywhere&cell=read+driver%3Dmattn", 200, []string{"<svg"}},
-		{"/machines?plan=everywhere&cell=nosuch", 200, []string{"No two machines compare such a cell"}},
-		{"/machines?plan=quick", 200, []string{"No two machines compare such a cell", "left out: 2"}},
-		{"/machines?cell=a+b", 400, []string{"operation is named twice"}},
-	} {
-		answer, text := web.ask(t, "GET", test.path, nil, nil)
-		if answer.StatusCode != test.status {
-			t.Errorf("%s: got status %d, want %d", test.path, answer.StatusCode, test.status)
-		}
-		for _, want := range test.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s lacks %q:\n%s", test.path, want, text)
-			}
-		}
-	}
-}
-
 func put(t testing.TB, s *store.Store, run assay.Run, trials []assay.Trial) {
 	t.Helper()
 	if err := s.Begin(t.Context(), run); err != nil {
@@ -132,7 +86,7 @@ func start(t testing.TB, o Options) serving {
 		t.Fatal(err)
 	}
 	logged := &bytes.Buffer{}
-	o.Log, o.patience = logged, cmp.Or(o.patience, time.Hour) // tests see what is current
+	o.Log = logged
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, o) }()
@@ -211,9 +165,7 @@ func TestPages(t *testing.T) {
 		{"/history?cell=read+driver%3Dmattn", 200, []string{"1.00x -> 1.20x", "with v1.0.0 -> v1.1.0", "<svg", "21 Nov v1.0.0", `href="/runs/` + secondID}, ""},
 		{"/history?cell=nosuch", 200, []string{"No finished run of this machine compares such a cell"}, "<svg"},
 		{"/history?cell=a+b", 400, []string{"operation is named twice"}, ""},
-		{"/claims", 200, []string{"Published claims"}, ""},
-		{"/proofs", 200, []string{"mattn@v1.1.0", "<td>quick</td>", "refuted: loses acknowledged commits", "seed-7",
-			"<td>no run of it: SHA-256 " + store.PlanDigest("name: never-run\n")[:12] + "</td><td>zombiezen@v1.4.0</td>"}, ""},
+		{"/claims", 404, nil, ""},
 		{"/nosuch", 404, nil, ""},
 		{"/import", 404, nil, ""},
 	} {
@@ -386,7 +338,7 @@ func TestImportBlames(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-	shut := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(t.Context(), s, time.Hour)}
+	shut := &server{Options: Options{Store: s, Log: logged}}
 	w := httptest.NewRecorder()
 	shut.page(shut.importRun).ServeHTTP(w, r)
 	if !strings.Contains(logged.String(), "a.db") || strings.Contains(w.Body.String(), "a.db") || w.Code != 500 {
@@ -413,7 +365,7 @@ func TestNotReceived(t *testing.T) {
 func TestErrorIsLogged(t *testing.T) {
 	s := sampleStore(t, 1)
 	logged := &bytes.Buffer{}
-	web := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(t.Context(), s, time.Hour)}
+	web := &server{Options: Options{Store: s, Log: logged}}
 	s.Close()
 	a := &answer{header: http.Header{}}
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "/", nil)

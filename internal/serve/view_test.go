@@ -67,22 +67,6 @@ func TestFinishedAndMachines(t *testing.T) {
 	}
 }
 
-// What was refuted comes first: it is what a reader must know.
-func TestProofsInOrder(t *testing.T) {
-	s := sampleStore(t, 0)
-	for target, refuted := range map[string]int{"c": 0, "a": 0, "b": 2} {
-		if err := s.KeepProof(t.Context(), "name: x\n", assay.Proof{Target: target, Build: "b", Profile: "p", Fault: assay.PowerCut, Claimed: assay.Power, States: 4, Held: 4 - refuted,
-			Refuted: refuted, Kind: map[bool]assay.Refutation{true: assay.LosesCommits}[refuted > 0]}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, text := start(t, Options{Store: s}).ask(t, "GET", "/proofs", nil, nil)
-	b, a, c := strings.Index(text, "<td>b</td>"), strings.Index(text, "<td>a</td>"), strings.Index(text, "<td>c</td>")
-	if b < 0 || b > a || a > c {
-		t.Errorf("got b, a, c at %d, %d, %d in\n%s\nwant them in this order", b, a, c, text)
-	}
-}
-
 // Comparing a run with itself is the reader's to change, and a page says what there is.
 func TestCompareTells(t *testing.T) {
 	web := start(t, Options{Store: sampleStore(t, 1)})
