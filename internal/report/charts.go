@@ -21,15 +21,11 @@ type NamedChart struct {
 	Chart *chart.Chart
 }
 
-// Charts returns all charts of the report in the order of its tables: the
-// curves of an operation, then those of each of its tables.
+// Charts returns all charts of the report: the curves, then those of its tables in their order.
 func (r *Report) Charts() []NamedChart {
-	var all []NamedChart
-	for _, o := range r.operations() {
-		all = append(all, o.curves()...)
-		for _, t := range o.tables {
-			all = append(all, tableCharts(t)...)
-		}
+	all := r.curves()
+	for _, t := range r.Tables {
+		all = append(all, tableCharts(t)...)
 	}
 	return uniqueNames(all)
 }

@@ -101,29 +101,78 @@ func (o *operation) families() []*family {
 	return slices.DeleteFunc(all, func(f *family) bool { return len(f.tables) < 2 })
 }
 
-// curves are those of all operations.
+// question is what curves answer in one picture: how a metric depends on an axis.
+type question struct {
+	axis, metric string
+	panels       []chart.Facet
+	left         int // rows that are too many to be told apart
+}
+
+// curves are a chart for each question, with a panel for each operation that has the axis.
 func (r *Report) curves() (all []NamedChart) {
+	var questions []*question
 	for _, o := range r.operations() {
-		all = append(all, o.curves()...)
+		for _, f := range o.families() {
+			lines, left := f.lines()
+			if len(lines.Series) == 0 {
+				continue
+			}
+			metric := f.metric().Name
+			i := slices.IndexFunc(questions, func(q *question) bool {
+				return q.axis == f.axis && q.metric == metric && q.fits(lines)
+			})
+			if i < 0 {
+				questions, i = append(questions, &question{axis: f.axis, metric: metric}), len(questions)
+			}
+			q := questions[i]
+			q.panels, q.left = append(q.panels, chart.Facet{Title: f.rest + ": " + bend(lines, f.metric()), Lines: lines}), max(q.left, left)
+		}
+	}
+	for _, q := range questions {
+		all = append(all, q.chart())
 	}
 	return all
 }
 
-// curves are charts of how figures depend on an axis.
-func (o *operation) curves() []NamedChart {
-	var all []NamedChart
-	for _, f := range o.families() {
-		lines, left := f.lines()
-		if len(lines.Series) == 0 {
-			continue
+// fits reports whether curves more can be told apart from those of the question.
+func (q *question) fits(lines *chart.Lines) bool {
+	names := map[string]bool{}
+	for _, p := range append(q.panels, chart.Facet{Lines: lines}) {
+		for _, s := range p.Series {
+			names[s.Name] = true
 		}
-		title := fmt.Sprintf("%s: how it depends on %s", f.rest, f.axis)
-		if left > 0 {
-			title += fmt.Sprintf(" (best %d of %d rows; the others are in the tables)", len(lines.Series), len(lines.Series)+left)
-		}
-		all = append(all, NamedChart{"chart-" + fileName(f.rest, "by "+f.axis), &chart.Chart{Title: title, Description: describeLines(lines, f.axis), Body: lines}})
 	}
-	return all
+	return len(names) <= chart.Series
+}
+
+func (q *question) chart() NamedChart {
+	title := fmt.Sprintf("How %s depends on %s", q.metric, q.axis)
+	if q.left > 0 {
+		title += fmt.Sprintf(" (at most %d rows are drawn, and %d more are in the tables)", chart.Series, q.left)
+	}
+	var words []string
+	for i, p := range q.panels {
+		q.panels[i].Y.Log = true // each panel shows the same factor
+		words = append(words, p.Title+" "+describeLines(p.Lines, q.axis))
+	}
+	return NamedChart{"chart-" + fileName(q.metric, "by "+q.axis), &chart.Chart{Title: title, Description: strings.Join(words, " "), Body: &chart.Facets{Panels: q.panels}}}
+}
+
+// bend says what the first curve does: where it is best, if that is between its ends, or else
+// how much changes from end to end.
+func bend(lines *chart.Lines, m assay.Metric) string {
+	points := lines.Series[0].Points
+	better := func(a, b chart.Point) int {
+		if m.HigherBetter {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Y.Center, b.Y.Center)
+	}
+	first, last, best := points[0], points[len(points)-1], slices.MinFunc(points, better)
+	if best.X != first.X && best.X != last.X {
+		return fmt.Sprintf("%s best at %s", lines.Series[0].Name, lines.X.Tick(best.X))
+	}
+	return fmt.Sprintf("%s %sx from %s to %s", lines.Series[0].Name, wording.Significant(last.Y.Center/first.Y.Center, 2), lines.X.Tick(first.X), lines.X.Tick(last.X))
 }
 
 // lines draws a series for each driver and profile that has at least two

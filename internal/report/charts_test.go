@@ -141,34 +141,37 @@ func TestCurves(t *testing.T) {
 	}
 	r := mustReport(t, run, trials)
 	curves := map[string]*chart.Lines{}
-	for _, named := range r.Charts() {
-		if lines, ok := named.Chart.Body.(*chart.Lines); ok {
-			curves[named.Name] = lines
-		}
-	}
 	got := map[string][]float64{}
-	for name, lines := range curves {
-		for _, s := range lines.Series {
-			for _, p := range s.Points {
-				got[name+" "+s.Name] = append(got[name+" "+s.Name], p.X)
+	for _, named := range r.Charts() {
+		facets, ok := named.Chart.Body.(*chart.Facets)
+		if !ok {
+			continue
+		}
+		for _, panel := range facets.Panels {
+			curves[named.Name] = panel.Lines
+			for _, s := range panel.Series {
+				for _, p := range s.Points {
+					name := named.Name + ": " + panel.Title + ": " + s.Name
+					got[name] = append(got[name], p.X)
+				}
 			}
 		}
 	}
 	want := map[string][]float64{
-		"chart-point-read-1-client-by-rows mattn (web)":       {1000, 100000},
-		"chart-point-read-1-client-by-rows modernc (web)":     {1000, 100000},
-		"chart-point-read-rows-1000-by-clients mattn (web)":   {1, 2, 16},
-		"chart-point-read-rows-1000-by-clients modernc (web)": {1, 2, 16},
+		"chart-ns-op-by-rows: point-read, 1 client: mattn (web) 1.9x from 1000 to 100000: mattn (web)":   {1000, 100000},
+		"chart-ns-op-by-rows: point-read, 1 client: mattn (web) 1.9x from 1000 to 100000: modernc (web)": {1000, 100000},
+		"chart-ns-op-by-clients: point-read, rows=1000: mattn (web) 11x from 1 to 16: mattn (web)":       {1, 2, 16},
+		"chart-ns-op-by-clients: point-read, rows=1000: mattn (web) 11x from 1 to 16: modernc (web)":     {1, 2, 16},
 	}
 	if len(got) != len(want) {
 		t.Errorf("curves %v, want %v", got, want)
 	}
 	for name, xs := range want {
 		if !slices.Equal(got[name], xs) {
-			t.Errorf("%s: %v, want %v", name, got[name], xs)
+			t.Errorf("%s: %v, want %v; got %v", name, got[name], xs, got)
 		}
 	}
-	if x := curves["chart-point-read-rows-1000-by-clients"].X; !x.Log || x.Label != "clients at the same time" {
+	if x := curves["chart-ns-op-by-clients"].X; !x.Log || x.Label != "clients at the same time" {
 		t.Errorf("axis %+v", x)
 	}
 }
@@ -184,7 +187,7 @@ func TestManyCurves(t *testing.T) {
 		}
 	}
 	named := mustReport(t, assay.Run{}, trials).Charts()[0]
-	if n := len(named.Chart.Body.(*chart.Lines).Series); n != chart.Series || !strings.Contains(named.Chart.Title, "(best 8 of 10 rows; the others are in the tables)") {
+	if n := len(named.Chart.Body.(*chart.Facets).Panels[0].Series); n != chart.Series || !strings.Contains(named.Chart.Title, "(at most 8 rows are drawn, and 2 more are in the tables)") {
 		t.Errorf("%d series: %s", n, named.Chart.Title)
 	}
 }

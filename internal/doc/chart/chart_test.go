@@ -321,3 +321,43 @@ func TestShorten(t *testing.T) {
 		t.Errorf("without room: %q", got)
 	}
 }
+
+// Panels of curves cover the same factor, so that equal slopes are equal changes, and a name has
+// one look in all of them.
+func TestFacets(t *testing.T) {
+	panel := func(names string, from, to float64) Facet {
+		l := &Lines{X: Axis{Tick: tick}, Y: Axis{Log: true, Tick: tick}}
+		for _, name := range names {
+			l.Series = append(l.Series, Curve{Name: string(name), Points: []Point{{1, Interval{from, from, from}}, {2, Interval{to, to, to}}}})
+		}
+		return Facet{"panel", l}
+	}
+	f := &Facets{Panels: []Facet{panel("ab", 1, 100), panel("bc", 1000, 2000)}}
+	spans := f.spans()
+	if a, b := spans[0].max/spans[0].min, spans[1].max/spans[1].min; math.Abs(a/b-1) > 1e-9 || a < 100 {
+		t.Errorf("got panels that cover %g and %g times, want the same, and at least 100", a, b)
+	}
+	if got, want := fmt.Sprint(f.series()), "[a b c]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if err := f.check(); err != nil {
+		t.Error(err)
+	}
+	if err := (&Facets{Panels: []Facet{panel("abcdefghi", 1, 2)}}).check(); err == nil {
+		t.Error("got no error of nine curves")
+	}
+}
+
+// A strip has the same scale for all ratios: 1 is between those below and above, an interval
+// is never a point, and what has none is one.
+func TestStrip(t *testing.T) {
+	low, high, none := Interval{0.5, 0.5, 0.5}, Interval{1.9, 2, 2.1}, Interval{math.NaN(), 2, math.NaN()}
+	s := NewStrip([]Interval{low, high, none}, 0.02, tick)
+	a, b, c := s.Mark(low), s.Mark(high), s.Mark(none)
+	if !(a.At < s.Band[0] && s.Band[0] < s.One && s.One < s.Band[1] && s.Band[1] < b.At) || math.Abs((s.One-a.At)-(b.At-s.One)) > 0.2 {
+		t.Errorf("got %v, 1 at %g in %v, %v; want them in this order, and halves as far as doubles", a, s.One, s.Band, b)
+	}
+	if a.From == a.To || b.From >= b.At || b.At >= b.To || c.From != c.To || c.At != b.At {
+		t.Errorf("got the marks %v, %v, %v", a, b, c)
+	}
+}

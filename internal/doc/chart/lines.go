@@ -67,13 +67,24 @@ func (l *Lines) draw(c *canvas) {
 		height = 240
 	}
 	c.paragraph(l.Y.Label, bold, margin, c.inner())
-	xs, centres, ends := l.values()
-	y := scale{l.Y, l.Y.span(centres, ends), c.y + 8 + height, c.y + 8}
+	_, centres, ends := l.values()
+	l.plot(c, l.Y.span(centres, ends), margin, c.width-margin, height, func(i int) int { return i })
+	for _, line := range wrap(l.X.Label, bold, c.inner()) {
+		c.write(line, bold, ink, 0.5, c.width/2, c.y+lineHeight/2)
+		c.y += lineHeight
+	}
+}
+
+// plot draws the axes and the curves between two places of a canvas; look is the number of
+// a curve in the legend.
+func (l *Lines) plot(c *canvas, s span, from, to, height float64, look func(int) int) {
+	xs, _, _ := l.values()
+	y := scale{l.Y, s, c.y + 8 + height, c.y + 8}
 	ticks, left := y.ticks(y.span, int(height/40)), 0.0
 	for _, v := range ticks {
 		left = max(left, widthOf(y.Tick(v), regular))
 	}
-	x := scale{l.X, l.X.span(xs, nil), margin + left + 8, c.width - margin - 10}
+	x := scale{l.X, l.X.span(xs, nil), from + left + 8, to - 10}
 	for _, v := range ticks {
 		c.draw(pen{role: faint, width: 1}, x.from, y.at(v), x.to, y.at(v))
 	}
@@ -84,13 +95,9 @@ func (l *Lines) draw(c *canvas) {
 	c.horizontal(x, xs, y.from)
 	for i, s := range l.Series {
 		// Series lie beside each other, so that their intervals do not hide each other.
-		c.curve(i, s, x, y, 3*(float64(i)-float64(len(l.Series)-1)/2))
+		c.curve(look(i), s, x, y, 3*(float64(i)-float64(len(l.Series)-1)/2))
 	}
 	c.y = y.from + 4 + lineHeight
-	for _, line := range wrap(l.X.Label, bold, c.inner()) {
-		c.write(line, bold, ink, 0.5, c.width/2, c.y+lineHeight/2)
-		c.y += lineHeight
-	}
 }
 
 // curve draws a series, then its intervals and marks.

@@ -79,8 +79,8 @@ func StripLine(m Mark) string {
 // around it.
 func (s *Strip) Axis() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg class="strip axis" aria-hidden="true"><defs><g id="one"><rect x="%g%%" width="%g%%" height="100%%"/><line class="one" x1="%g%%" x2="%[3]g%%" y2="100%%"/></g></defs>`,
-		s.Band[0], s.Band[1]-s.Band[0], s.One)
+	fmt.Fprintf(&out, `<svg class="strip axis" aria-hidden="true"><defs><g id="one"><rect class="f%[4]d" x="%[1]g%%" width="%[2]g%%" height="100%%"/><line class="s%[5]d" stroke-dasharray="4 3" x1="%[3]g%%" x2="%[3]g%%" y2="100%%"/></g></defs>`,
+		s.Band[0], s.Band[1]-s.Band[0], s.One, band, muted)
 	for _, t := range s.Ticks {
 		fmt.Fprintf(&out, `<text x="%g%%" y="13">%s</text>`, t.At, escape(t.Text))
 	}
