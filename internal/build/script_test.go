@@ -277,6 +277,7 @@ func bare(t *testing.T, programs ...string) {
 // Where the runtime is missing the worker, and its build, say what to install.
 func TestLibrariesWithoutRuntime(t *testing.T) {
 	bare(t, "sh")
+	t.Setenv("CARGO_HOME", t.TempDir())
 	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "apt-get install python3", "node-sqlite": "install Node.js"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
 		must(t, err)
@@ -285,7 +286,7 @@ func TestLibrariesWithoutRuntime(t *testing.T) {
 			t.Errorf("%s: got %v, want exit status 69 and %q", name, err, install)
 		}
 	}
-	for name, install := range map[string]string{"apsw": "Python 3.10 with pip is not installed", "better-sqlite3": "Node.js with npm is not installed"} {
+	for name, install := range map[string]string{"apsw": "Python 3.10 with pip is not installed", "better-sqlite3": "Node.js with npm is not installed", "redb": "Rust 1.90 with cargo and a C compiler is not installed"} {
 		b, _ := builder(t, Source{filepath.Join("..", "..")})
 		_, err := b.Build(t.Context(), Spec{Name: name})
 		if err == nil || !strings.HasPrefix(err.Error(), "worker "+name+": "+install) {
