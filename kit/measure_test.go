@@ -59,7 +59,7 @@ func watched() (*fake, *visits) {
 	v := &visits{}
 	return &fake{do: func(op wire.Operation, position int) (int, error) {
 		v.at(position)
-		return expectedRows(op), nil
+		return ExpectedRows(op), nil
 	}}, v
 }
 

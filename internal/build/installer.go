@@ -167,7 +167,7 @@ func installerSays(ctx context.Context, dir string, what ...string) (string, err
 	if err != nil {
 		return "", err
 	}
-	out, err := once(strings.Join(what, " ")+" "+string(text), func() (string, error) { return execute(ctx, "", "", append([]string{program}, what...)...) })
+	out, err := once(program+" "+strings.Join(what, " ")+" "+string(text), func() (string, error) { return execute(ctx, "", "", append([]string{program}, what...)...) })
 	if err != nil {
 		return "", notInstalled(err)
 	}

@@ -1,8 +1,10 @@
 package stepdb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -13,11 +15,18 @@ import (
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers} }
+// Capabilities leave HTTP out where the driver has a loop of its own, which no request comes
+// through.
+func (e engine) Capabilities() []string {
+	if e.driver.Loop != nil {
+		return []string{wire.CapSQL, wire.CapAnswers}
+	}
+	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers}
+}
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
-	target := wire.Target{Driver: e.driver.Name, DriverVersion: kit.ModuleVersion(e.driver.Module), Engine: "sqlite"}
+	target := wire.Target{Driver: e.driver.Name, DriverVersion: cmp.Or(e.driver.Version, kit.ModuleVersion(e.driver.Module)), Engine: "sqlite"}
 	conn, err := e.driver.Open(Source{URI: ":memory:", Unasked: true})
 	if err != nil {
 		return target, err
@@ -42,11 +51,13 @@ func (e engine) facts() map[string]string {
 	if e.driver.Pool != nil {
 		pool = "the driver's own, for each operation"
 	}
-	return map[string]string{
+	facts := map[string]string{
 		"api": "direct", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
 		"pool": pool, "statement_cache": e.driver.StatementCache,
 		"uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
+	maps.Copy(facts, e.driver.Facts)
+	return facts
 }
 
 // Open opens all connections, so that none is opened while measuring.
