@@ -61,7 +61,8 @@ func TestDrivers(t *testing.T) {
 	got, err := s.Drivers()
 	must(t, err)
 	want := []Driver{
-		{Name: "driven", Module: "example.test/db/v2", Version: "v2.3.4", About: "The db driver."},
+		{Name: "driven", Module: "example.test/db/v2", Version: "v2.3.4", Ecosystem: Go, Package: "example.test/db/v2", Pinned: "v2.3.4",
+			About: "The db driver."},
 		{Name: "plain", About: "Command plain prints what kit says."},
 		{Name: "script", About: "A worker in shell", Prebuilt: true},
 	}
