@@ -137,6 +137,7 @@ type Options struct {
 	Exact     bool                // of large differences too, of which a third is narrow enough otherwise
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
+	Replay    bool                // what was recorded is done again, instead of the plan's operations
 	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
 	Baseline  Baseline            // what the others are compared with, instead of the plan's; zero: the plan's
 }

@@ -112,6 +112,10 @@ type Operation struct {
 	Steps []Step // executed in order; one operation is all of them
 	// Parts makes the operation a weighted mix; it has no steps of its own.
 	Parts []Part
+	// Sequence is a query of the parts in the order in which they come, counted from 0, and
+	// with several clients of how many of the first units have ended before each begins; empty:
+	// they are drawn by their weights. A block is all of it.
+	Sequence string `json:",omitempty"`
 	// Writers is the number of connections that the changing parts of a mix
 	// share; clients wait for their turn, and the wait is in their latency.
 	Writers     int
@@ -180,6 +184,7 @@ type Step struct {
 type Part struct {
 	Operation Operation
 	Weight    int
+	Had       []int64 `json:",omitempty"` // rows that a program had of each step of a sequence in all; below 0: unknown
 }
 
 // Term is an operation with the number of times that a sum has it.

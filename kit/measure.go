@@ -40,10 +40,11 @@ var epoch = time.Now()
 type lap struct {
 	p        *prepared
 	clients  []Client
-	phases   *Phases  // nil unless asked for
-	marks    *os.File // nil unless asked for
-	answers  *answers // nil unless asked for
-	loop     Loop     // nil where the kit's own loop runs
+	phases   *Phases   // nil unless asked for
+	marks    *os.File  // nil unless asked for
+	answers  *answers  // nil unless asked for
+	loop     Loop      // nil where the kit's own loop runs
+	order    *sequence // nil where clients need not wait for each other
 	batch    int64
 	latency  bool
 	first    int64        // unit at which the trace is entered
@@ -141,8 +142,11 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 	}
 	looper, loops := p.looper()
 	var err error
+	if l.order, err = newSequence(p, request); err != nil {
+		return nil, err
+	}
 	switch {
-	case loops && request.Marks == "" && !request.Answers:
+	case loops && l.order == nil && request.Marks == "" && !request.Answers:
 		err = l.newLoop(looper, request.Phases)
 	case request.Marks != "":
 		l.clients, l.marks, err = mark(p.clients, request.Marks)
@@ -183,11 +187,17 @@ func (l *lap) client(c Client, s *share) {
 		n := min(l.batch, l.units-from)
 		right := n
 		for range n {
+			if l.order != nil {
+				l.order.wait(int(position))
+			}
 			rows, err := c.Do(int(position))
 			if err != nil || rows != want && want >= 0 {
 				if !l.trouble(c, s, int(position), rows, err) {
 					right--
 				}
+			}
+			if l.order != nil {
+				l.order.end(int(position))
 			}
 			if position++; position == length {
 				position = 0

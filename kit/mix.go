@@ -43,13 +43,19 @@ func buildMix(db Database, spec wire.Operation) (Operation, int64, error) {
 
 // check looks at the whole trace once, so that Do need not.
 func (m *mix) check(lengths []int64) error {
-	if m.trace.Columns() != 2 || m.trace.Type(0) != column.Int || m.trace.Type(1) != column.Int {
-		return wire.Errorf(wire.Invalid, "the trace of a mix wants two int columns")
+	columns := m.trace.Columns()
+	for i := range columns {
+		if columns < 2 || columns > 3 || m.trace.Type(i) != column.Int {
+			return wire.Errorf(wire.Invalid, "the trace of a mix wants two int columns, or three")
+		}
 	}
 	for row := range m.trace.Rows() {
 		part, position := m.trace.Int(0, row), m.trace.Int(1, row)
 		if part < 0 || part >= int64(len(lengths)) || position < 0 || position >= lengths[part] {
 			return wire.Errorf(wire.Invalid, "row %d of the mix's trace: part %d, position %d do not exist", row, part, position)
+		}
+		if columns == 3 && (m.trace.Int(2, row) < 0 || m.trace.Int(2, row) > int64(row)) {
+			return wire.Errorf(wire.Invalid, "row %d of the mix's trace comes after itself", row)
 		}
 	}
 	return nil

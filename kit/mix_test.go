@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"testing"
 
 	"assay/kit/column"
@@ -21,6 +22,10 @@ func mixOf(t *testing.T, trace string) wire.Operation {
 
 func order(t *testing.T, rows ...[]any) string {
 	return columntest.Write(t, []column.Type{column.Int, column.Int}, rows...)
+}
+
+func ordered(t *testing.T, rows ...[]any) string {
+	return columntest.Write(t, []column.Type{column.Int, column.Int, column.Int}, rows...)
 }
 
 func draw(part, position int64) []any { return []any{part, position} }
@@ -91,9 +96,10 @@ func TestBadMix(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for want, change := range map[string]func(*wire.Operation){
 		"invalid: trace of the mix: open " + missing + ": no such file or directory": func(op *wire.Operation) { op.Trace = missing },
-		"invalid: the trace of a mix wants two int columns": func(op *wire.Operation) {
-			op.Trace = columntest.Write(t, []column.Type{column.Int, column.Int, column.Int}, []any{int64(0), int64(0), int64(0)})
+		"invalid: the trace of a mix wants two int columns, or three": func(op *wire.Operation) {
+			op.Trace = columntest.Write(t, []column.Type{column.Int, column.Int, column.Text}, []any{int64(0), int64(0), "0"})
 		},
+		"invalid: row 0 of the mix's trace comes after itself":                func(op *wire.Operation) { op.Trace = ordered(t, []any{int64(0), int64(0), int64(1)}) },
 		"invalid: row 1 of the mix's trace: part 2, position 0 do not exist":  func(op *wire.Operation) { op.Trace = order(t, draw(0, 0), draw(2, 0)) },
 		"invalid: row 0 of the mix's trace: part -1, position 0 do not exist": func(op *wire.Operation) { op.Trace = order(t, draw(-1, 0)) },
 		"invalid: row 0 of the mix's trace: part 0, position 3 do not exist":  func(op *wire.Operation) { op.Trace = order(t, draw(0, 3)) },
@@ -131,4 +137,44 @@ func TestBadMix(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	checkLog(t, f, "prepare a", "prepare b", "close a", "close b")
+}
+
+// A unit of a mix in order begins when the first ones have ended that its trace names, and
+// those that need not wait for each other run at the same time.
+func TestMixInOrder(t *testing.T) {
+	var mu sync.Mutex
+	var ended []int
+	together := make(chan bool) // the first two units meet
+	f := &fake{do: func(_ wire.Operation, position int) (int, error) {
+		if position < 2 {
+			select {
+			case together <- true:
+			case <-together:
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if position >= 2 && len(ended) < position {
+			t.Errorf("unit %d began when %v had ended", position, ended)
+		}
+		ended = append(ended, position)
+		return 1, nil
+	}}
+	var rows [][]any
+	for i, after := range []int64{0, 0, 2, 3, 4} {
+		rows = append(rows, []any{int64(0), int64(i), after})
+	}
+	a := oneRow("a")
+	a.Trace = numbers(t, 5)
+	p, err := prepareOperation(fakeDatabase{f}, wire.Operation{Name: "mix", Parts: []wire.Operation{a}, Trace: ordered(t, rows...)}, 4)
+	must(t, err)
+	if m := measure(t, p, wire.Measure{Operations: 5}); m.Executed != 5 || m.Errors+m.Misses != 0 {
+		t.Errorf("got %+v", m)
+	}
+	for _, request := range []wire.Measure{{Nanos: 1000}, {Start: 1, Operations: 5}} {
+		if _, err := p.measure(request); refusal(err) != "invalid: a mix in order has blocks that end with its trace at the latest" {
+			t.Errorf("%+v: got %v", request, err)
+		}
+	}
+	must(t, p.close())
 }

@@ -24,7 +24,7 @@ import (
 type initFlags struct {
 	db, queries, output string
 	logs                []string
-	force               bool
+	force, asRecorded   bool
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -39,9 +39,10 @@ has as many.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
+	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile (default the one that the recorder kept)")
 	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
 	f.StringArrayVar(&flags.logs, "log", nil, "log of your program's traffic, in the format of docs/traffic.md; of several processes, one each, or a folder of them")
+	f.BoolVar(&flags.asRecorded, "as-recorded", false, "the database is as it was when recording began, though the file was changed later")
 	addFile(cmd, &flags.output, "output", "o", "file of the plan (default the database's name with .yaml, in this folder)")
 	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
 	return cmd
@@ -49,13 +50,16 @@ has as many.`,
 
 // init drafts a plan and writes it.
 func (a *app) init(ctx context.Context, flags initFlags) error {
+	if len(flags.logs) == 1 && flags.db == "" && file.CheckRegular(draft.SnapshotOf(flags.logs[0])) == nil {
+		flags.db = draft.SnapshotOf(flags.logs[0])
+	}
 	if flags.db != "" {
 		if err := file.CheckRegular(flags.db); err != nil {
 			return usage(err)
 		}
 	}
 	if flags.db == "" || flags.queries == "" && len(flags.logs) == 0 {
-		return usage(errors.New("--db and --queries are required, or --db and --log"), "assay help init")
+		return usage(errors.New("--db and --queries are required, or --db and --log; --db may be left out where the recorder kept the database"), "assay help init")
 	}
 	if flags.output == "" {
 		base := filepath.Base(flags.db)
@@ -124,7 +128,7 @@ func filesOf(paths []string) (files []string, err error) {
 		}
 		before := len(files)
 		for _, e := range entries {
-			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), draft.SnapshotOf("")) {
 				files = append(files, filepath.Join(path, e.Name()))
 			}
 		}
@@ -179,7 +183,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, logs [
 		return nil, err
 	}
 	defer work.Close()
-	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Logs: logs, Plan: flags.output,
+	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Logs: logs, AsRecorded: flags.asRecorded, Plan: flags.output,
 		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
 		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {
@@ -228,6 +232,9 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), wording.Brief(d.Budget))
 	for _, text := range d.Measured {
 		fmt.Fprintln(a.stdout, "in the log:", text)
+	}
+	if d.Unreplayable != "" {
+		fmt.Fprintln(a.stdout, "no replay:", d.Unreplayable)
 	}
 	for _, text := range d.Differs {
 		fmt.Fprintln(a.stdout, "differs from the log:", text)

@@ -34,6 +34,7 @@ type runFlags struct {
 	quiet     bool
 	full      bool
 	capacity  string
+	replay    bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -60,6 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.Var(&flags.precision, "precision", "target half-width of every confidence interval, such as 2% (default the plan's, or a third of the measured difference)")
 	f.Var(&flags.margin, "margin", marginHelp+" (default the plan's)")
 	f.StringVar(&flags.capacity, "find-capacity", "", "find the highest request rate that meets a latency target, such as p99=5ms (read-only HTTP operations)")
+	f.BoolVar(&flags.replay, "replay", false, "instead of the plan's operations, do what its log recorded, transaction by transaction, with its clients")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
@@ -126,7 +128,7 @@ func (f runFlags) request(name string) (lab.Request, error) {
 	if err != nil {
 		return lab.Request{}, err
 	}
-	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Target: float64(f.precision), Margin: float64(f.margin), Capacity: f.capacity, Resume: f.resume}
+	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Target: float64(f.precision), Margin: float64(f.margin), Capacity: f.capacity, Replay: f.replay, Resume: f.resume}
 	r.Only, err = parseOnly(f.only)
 	return r, err
 }

@@ -96,7 +96,8 @@ type Data struct {
 	recorded string
 	// kept is a private copy in which Try does operations and undoes them; empty: each
 	// one has a copy of its own.
-	kept string
+	kept      string
+	sequences map[string]assay.Operation // with the types of their answers
 }
 
 // Size is the file's, in bytes; 0 where it cannot be looked at: reading it will say why.

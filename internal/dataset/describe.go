@@ -198,6 +198,9 @@ func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.
 	if !incomplete(&op) {
 		return op, nil
 	}
+	if op.Sequence != "" {
+		return d.resolveSequence(ctx, op)
+	}
 	// Steps that change data are run as well: what they insert may be read by
 	// a later step or by the check.
 	conn, done, err := d.connect(ctx, changesData(op))

@@ -84,7 +84,7 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 	if p.choice, err = trace.open(); err != nil {
 		return p, err
 	}
-	if p.choice.Columns() != 2 || p.choice.Rows() == 0 {
+	if p.choice.Columns() < 2 || p.choice.Rows() == 0 {
 		return p, fmt.Errorf("%s is not the trace of a mix, or empty", trace.Path)
 	}
 	p.parts = make([]*session, len(op.Parts))

@@ -30,7 +30,8 @@ type step struct {
 	first     int // column of the trace with the first argument
 	hash      *answer.Hash
 	args      []any
-	unordered bool // its SQL leaves the order of rows open
+	unordered bool  // its SQL leaves the order of rows open
+	had       int64 // rows so far
 }
 
 // newSession prepares an operation that has steps of its own.
@@ -84,6 +85,7 @@ func (s *session) do(ctx context.Context, position int, digest bool) error {
 func (s *session) run(ctx context.Context, position int, digest, strict bool) error {
 	return s.each(position, func(st *step) error {
 		rows, err := st.run(ctx, digest)
+		st.had += rows
 		if err == nil && strict && st.Rows >= 0 && rows != int64(st.Rows) {
 			err = fmt.Errorf("%d rows, the operation says %d; correct its rows, or say that they are unknown", rows, st.Rows)
 		}

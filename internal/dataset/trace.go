@@ -111,7 +111,7 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 	if len(op.Steps) > 0 {
 		return nil, errors.New("a mix has steps of its own")
 	}
-	choose, err := newChooser(d.Spec.Seed, op)
+	choose, err := d.chooser(ctx, op, length)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +120,9 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 		counts[i] = len(arguments(part.Operation))
 	}
 	key, err := digest("mix", d.Spec.Seed, op.Name, choose.bounds, counts, length)
+	if op.Sequence != "" {
+		key, err = digest("sequence", op.Sequence, counts, length)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +132,20 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 		grown[part] = append(grown[part], added)
 		added += addedKeys(op.Parts[part].Operation)
 	}
-	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) ([]any, error) {
+	types := []column.Type{column.Int, column.Int}
+	if choose.after != nil {
+		types = append(types, column.Int)
+	}
+	trace, err := d.columns(ctx, key, types, length, func(i int) ([]any, error) {
 		part := choose.part(i)
-		next[part]++
-		if counts[part] == 0 {
-			return []any{int64(part), int64(0)}, nil
+		row := []any{int64(part), next[part]}
+		if next[part]++; counts[part] == 0 {
+			row[1] = int64(0)
 		}
-		return []any{int64(part), next[part] - 1}, nil
+		if choose.after != nil {
+			row = append(row, choose.after[i])
+		}
+		return row, nil
 	})
 	if err != nil {
 		return nil, err
@@ -264,6 +274,41 @@ func argumentGenerator(seed uint64, op assay.Operation) (*generator, error) {
 type chooser struct {
 	key    uint64
 	bounds []uint64 // bounds[i] is the sum of the weights up to part i
+	parts  []int    // of a sequence
+	after  []int64  // how many units of it have ended before each begins; nil: all before it
+}
+
+// chooser chooses the parts of a mix by chance, or reads them.
+func (d *Data) chooser(ctx context.Context, op assay.Operation, length int) (c *chooser, err error) {
+	if op.Sequence == "" {
+		return newChooser(d.Spec.Seed, op)
+	}
+	session, done, err := d.session(ctx, d.drawn)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	rows, err := session.QueryContext(ctx, op.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	c = &chooser{bounds: make([]uint64, len(op.Parts))}
+	err = Visit(rows, func(row []any) error {
+		part, _ := row[0].(int64)
+		if part < 0 || part >= int64(len(op.Parts)) {
+			return fmt.Errorf("part %d does not exist", part)
+		}
+		c.parts = append(c.parts, int(part))
+		if len(row) > 1 {
+			after, _ := row[1].(int64)
+			c.after = append(c.after, after)
+		}
+		return nil
+	})
+	if err == nil && len(c.parts) < length {
+		err = fmt.Errorf("a sequence of %d units is asked for %d", len(c.parts), length)
+	}
+	return c, err
 }
 
 func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
@@ -283,6 +328,9 @@ func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
 }
 
 func (c *chooser) part(row int) int {
+	if c.parts != nil {
+		return c.parts[row]
+	}
 	x := seeded.Below(seeded.WordsOf(c.key, row).At(1), c.bounds[len(c.bounds)-1])
 	part := 0
 	for x >= c.bounds[part] {

@@ -23,7 +23,6 @@ type drawer struct {
 	taken   map[string]int64   // statements so far that insert into a column
 	fresh   map[*column]bool   // columns that get values which no row has
 	counted map[string]int     // how often a value was drawn of a column
-	logged  *loggedStep        // in the log; nil: there is none
 	above   map[*column]int64  // the greatest value before new keys
 	draw    string             // which of the rows is drawn
 	rows    int64              // of which each is drawn once; 0: they are drawn anew

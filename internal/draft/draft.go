@@ -14,6 +14,7 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/dataset/recording"
 )
 
 // launches of each cell that the budget is for: the least that give an interval.
@@ -53,7 +55,9 @@ type Options struct {
 	Queries  string // name of the file of queries, for messages
 	SQL      string // its content
 	Logs     []Log  // of the program's traffic, one of each process: their form is in docs/traffic.md
-	Folder   string // an empty one, for the copy
+	// AsRecorded says that the database is as it was when the log began, whenever it was changed.
+	AsRecorded bool
+	Folder     string // an empty one, for the copy
 	// Timeout bounds what is tried of one query, and Total that of all; one that
 	// takes longer, or that no time is left for, is left out.
 	Timeout, Total time.Duration
@@ -86,8 +90,10 @@ type Draft struct {
 	LeftOut    []string // statements that are not, with line and reason
 	ToDo       []string // arguments that the user must write
 	Decisions  []string // what only the user knows, and the draft assumes
-	Measured   []string // what the log shows of the traffic
-	Differs    []string // where the drafted operations differ from the log
+	// Unreplayable says why what the log has cannot be done again; empty: it can, or there is none.
+	Unreplayable string
+	Measured     []string // what the log shows of the traffic
+	Differs      []string // where the drafted operations differ from the log
 	// Interrupted says that the context ended when every operation had been tried: drivers
 	// are named that were not asked whether they can run them.
 	Interrupted bool
@@ -107,11 +113,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 // query can be measured, with the reason of each. A context that ends when all operations
 // have been tried does not lose what they showed: the draft says that it was interrupted.
 func Make(ctx context.Context, options Options) (draft *Draft, err error) {
-	scripts, log, err := readInputs(options)
+	scripts, log, err := readInputs(ctx, &options)
 	if err != nil {
-		return nil, err
-	}
-	if options.recorded, err = keepArguments(ctx, options.Folder, scripts); err != nil {
 		return nil, err
 	}
 	d, err := newDrafter(ctx, options)
@@ -134,8 +137,8 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	return d.finish()
 }
 
-// readInputs finds the operations of the queries and of the log.
-func readInputs(options Options) ([]*script, *logged, error) {
+// readInputs finds the operations of the queries and of the log, which it records.
+func readInputs(ctx context.Context, options *Options) ([]*script, *logged, error) {
 	scripts, err := split(options.SQL)
 	if err == nil && len(scripts) == 0 && len(options.Logs) == 0 {
 		err = errors.New("there is no query in it")
@@ -146,11 +149,22 @@ func readInputs(options Options) ([]*script, *logged, error) {
 	if len(options.Logs) == 0 {
 		return scripts, nil, nil
 	}
-	log, err := readLogs(options.Logs...)
+	options.recorded = filepath.Join(options.Folder, "recorded.db")
+	out, err := recording.Create(ctx, options.recorded)
 	if err != nil {
+		return nil, nil, err
+	}
+	log, err := recordLogs(ctx, out, options.Logs...)
+	if err != nil {
+		_, _ = out.Close(ctx, "")
 		return nil, nil, &InputError{err}
 	}
-	return attach(scripts, log), log, nil
+	scripts = attach(scripts, log)
+	if err := keepArguments(ctx, out, scripts); err != nil {
+		return nil, nil, err
+	}
+	log.lacks, err = out.Close(ctx, cmp.Or(log.lacks, log.changedSince(options)))
+	return scripts, log, err
 }
 
 // drafter makes one plan.
@@ -398,6 +412,7 @@ func (d *drafter) finish() (*Draft, error) {
 	}
 	if d.log != nil {
 		draft.Measured, draft.Differs = append(d.log.summary(), d.log.prepares()), deviations(d.operations)
+		draft.Unreplayable = d.log.lacks
 	}
 	draft.LeftOut = append(draft.LeftOut, d.unfit...)
 	draft.LeftOut = append(draft.LeftOut, d.schema.unread...)

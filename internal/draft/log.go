@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"assay/internal/dataset/recording"
 	"assay/internal/draft/recorded"
 )
 
@@ -30,6 +29,9 @@ type logged struct {
 	nested    int     // savepoints within transactions
 	count     int     // operations
 	nanos     int64   // of all of them
+	began     time.Time
+	changes   bool   // data
+	lacks     string // why what it has cannot be done again; empty: it can
 	// rest are the operations of shapes that are too many, and restNanos is what they took.
 	rest      int
 	restNanos int64
@@ -50,45 +52,27 @@ type shape struct {
 	// prepared is how often its statements were prepared for one execution (each), or not by
 	// the program (never); all others were prepared before, or the log does not show it.
 	prepared map[string]int
-	executed int // of its statements
-	// sample are arguments of a shape of one statement.
-	sample recorded.Table
-	size   int64 // bytes of their texts and blobs
+	executed int               // of its statements
+	parts    []*recording.Part // that it is in a recording
+	view     string            // of the recording, with the arguments of its one statement; empty: there is none
 }
 
 // loggedStep is a statement of a shape.
 type loggedStep struct {
 	times         int64
 	counted, rows int64 // of those whose rows the log has
-	args          []*loggedArgument
-}
-
-// loggedArgument is what a log tells of an argument's values.
-type loggedArgument struct {
-	values int
-	tags   map[string]int
 }
 
 // minConstant is how often a text in quotes comes, always the same, that is taken for a part
 // of the program, and stands in a plan. Another one may be a value.
 const minConstant = 10
 
-// maxSample and maxSize bound the rows of arguments that are kept of an operation, and their
-// bytes: a run goes round in them.
-const (
-	maxSample = 10_000
-	maxSize   = 16 << 20
-)
-
-// maxTags bounds the values that are told apart.
-const maxTags = 200_000
-
 // logLine is a statement of a log, or what begins or ends a transaction.
 type logLine struct {
 	At, Conn, Tx int64
 	S            string
-	Values       []recorded.Value
-	Tags         []string // of the values that were bound: the same for those that are alike
+	text         *loggedText // nil for what begins, ends or marks a transaction
+	args         []any       // that were bound
 	Rows         *int64
 	NS           int64
 	Prep, Err    string
@@ -99,7 +83,7 @@ const maxStatements = 10_000
 
 // logReader collects the lines of a log.
 type logReader struct {
-	known  map[string]*recorded.Text // by their names in the log
+	known  map[string]*loggedText    // by their names in the log
 	texts  map[string]string         // templates, by id
 	first  map[string]*recorded.Text // of each id
 	open   map[int64]*begun          // transactions, by connection
@@ -110,11 +94,22 @@ type logReader struct {
 	busy   []moment  // of this log
 	all    []moment  // of all logs
 	t      logged
+	out    *recording.Writer
+	ctx    context.Context
+}
+
+// loggedText is a statement as the program wrote it.
+type loggedText struct {
+	*recorded.Text
+	query
+	left string // why it cannot be done again; empty: it can
+	idle bool   // it changes and answers nothing that a replay has to do again
 }
 
 // begun is a transaction under way.
 type begun struct {
 	at    int64
+	ready int64 // when it had begun
 	tx    int64
 	lines []logLine
 }
@@ -125,10 +120,13 @@ type moment struct {
 	delta int
 }
 
-// readLogs reads the logs of all processes of a program, one each. Statements that failed are
-// left out; a last line that was cut off is, too.
-func readLogs(logs ...Log) (*logged, error) {
-	r := &logReader{texts: map[string]string{}, first: map[string]*recorded.Text{}, shapes: map[string]*shape{}}
+// recordLogs reads the logs of all processes of a program, one each, and writes what they have into
+// a recording. Statements that failed are left out; a last line that was cut off is, too.
+func recordLogs(ctx context.Context, out *recording.Writer, logs ...Log) (*logged, error) {
+	r := &logReader{texts: map[string]string{}, first: map[string]*recorded.Text{}, shapes: map[string]*shape{}, out: out, ctx: ctx}
+	if len(logs) > 1 {
+		r.lack("it is of several processes, and a replay is of one")
+	}
 	for _, l := range logs {
 		if err := r.process(l.Data); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
@@ -142,7 +140,7 @@ func readLogs(logs ...Log) (*logged, error) {
 
 // process reads the log of one process.
 func (r *logReader) process(data []byte) error {
-	r.known, r.open, r.busy, r.ended = map[string]*recorded.Text{}, map[int64]*begun{}, nil, false
+	r.known, r.open, r.busy, r.ended = map[string]*loggedText{}, map[int64]*begun{}, nil, false
 	if err := recorded.Lines(data, r.line); err != nil {
 		return err
 	}
@@ -179,7 +177,7 @@ func (r *logReader) line(line *recorded.Line) error {
 		return nil
 	case line.ID != "":
 		t := recorded.TextOf(line.SQL)
-		r.known[line.ID], r.texts[t.ID] = t, t.Template
+		r.known[line.ID], r.texts[t.ID] = newLoggedText(t, line.SQL), t.Template
 		if first := r.first[t.ID]; first != nil {
 			first.Share(t)
 		} else {
@@ -194,12 +192,13 @@ func (r *logReader) line(line *recorded.Line) error {
 	}
 	l := logLine{At: line.At, Conn: line.Conn, Tx: line.Tx, S: line.S, Rows: line.Rows, NS: line.NS, Prep: line.Prep, Err: line.Err}
 	if t := r.known[line.S]; t != nil {
-		l.S = t.ID
-		if values, ok := t.Values(line); ok && line.Err == "" {
-			l.Values = values
-			for _, v := range values {
-				l.Tags = append(l.Tags, v.Tag())
-			}
+		l.S, l.text = t.ID, t
+		values, ok := t.Values(line)
+		if line.Err == "" && (!ok || len(values) != len(t.args)) && !t.idle {
+			r.lack("it lacks values of a statement: record it anew")
+		}
+		for _, v := range values {
+			l.args = append(l.args, v.Bound())
 		}
 	}
 	r.leave(l)
@@ -207,22 +206,26 @@ func (r *logReader) line(line *recorded.Line) error {
 	switch l.S {
 	case "begin":
 		if l.Err == "" {
-			r.open[l.Conn] = &begun{at: l.At, tx: l.Tx}
+			r.open[l.Conn] = &begun{at: l.At, ready: l.At + l.NS, tx: l.Tx}
 		}
 	case "commit":
 		if l.Err != "" {
 			return nil // the program may try again
 		}
-		if open != nil {
-			r.add(open.at, l.At+l.NS, open.lines)
-		}
 		delete(r.open, l.Conn)
+		if open != nil {
+			return r.add(open.at, open.ready, l.At+l.NS, open.lines)
+		}
 	case "rollback":
 		r.t.undone++
 		delete(r.open, l.Conn)
-	case "savepoint":
-		r.t.nested++
-	case "release", "rollback to":
+	case "savepoint", "release", "rollback to":
+		if l.S == "savepoint" {
+			r.t.nested++
+		}
+		if open != nil && l.Err == "" {
+			open.lines = append(open.lines, l)
+		}
 	default:
 		return r.statement(l)
 	}
@@ -238,29 +241,37 @@ func (r *logReader) leave(l logLine) {
 	}
 	if open.tx != l.Tx || l.S == "begin" && l.Err == "" {
 		r.t.endless++
+		r.lack("it does not have the end of a transaction: record it anew")
 		delete(r.open, l.Conn)
 	}
 }
 
 func (r *logReader) statement(l logLine) error {
-	if r.texts[l.S] == "" {
+	if l.text == nil {
 		return fmt.Errorf("the text of statement %q is not in the lines before", l.S)
 	}
 	open := r.open[l.Conn]
 	switch {
 	case l.Err != "":
 	case open == nil || open.tx != l.Tx:
-		r.add(l.At, l.At+l.NS, []logLine{l})
+		return r.add(l.At, l.At, l.At+l.NS, []logLine{l})
 	case len(open.lines) < maxStatements:
 		open.lines = append(open.lines, l)
+	default:
+		r.lack(fmt.Sprintf("a transaction has more than %d statements", maxStatements))
 	}
 	return nil
 }
 
-// add counts an operation.
-func (r *logReader) add(from, to int64, lines []logLine) {
-	if len(lines) == 0 {
-		return
+// lack notes why what the log has cannot be done again.
+func (r *logReader) lack(why string) { r.t.lacks = cmp.Or(r.t.lacks, why) }
+
+// add counts an operation, and records it: it saw nothing before it was ready.
+func (r *logReader) add(from, ready, to int64, all []logLine) error {
+	part, err := r.record(recording.Unit{Asked: from + r.offset, Began: ready + r.offset, Ended: to + r.offset}, all)
+	lines := slices.DeleteFunc(all, func(l logLine) bool { return l.text == nil })
+	if err != nil || len(lines) == 0 {
+		return err
 	}
 	var ids []string
 	for _, l := range lines {
@@ -280,12 +291,8 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	s.count++
 	s.nanos += to - from
 	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
-	if first := lines[0]; len(lines) == 1 && len(first.Values) > 0 && len(s.sample.Rows) < maxSample && s.size < maxSize {
-		for _, v := range first.Values {
-			n, _ := v.Length()
-			s.size += n
-		}
-		s.sample.At, s.sample.Rows = append(s.sample.At, first.At+r.offset), append(s.sample.Rows, first.Values)
+	if part != nil && !slices.Contains(s.parts, part) {
+		s.parts = append(s.parts, part)
 	}
 	at := 0
 	for i, l := range lines {
@@ -296,6 +303,7 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 		s.prepared[l.Prep]++
 		s.steps[at].take(l)
 	}
+	return nil
 }
 
 func (s *loggedStep) take(l logLine) {
@@ -304,20 +312,17 @@ func (s *loggedStep) take(l logLine) {
 		s.counted++
 		s.rows += *l.Rows
 	}
-	for i, tag := range l.Tags {
-		if i == len(s.args) {
-			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
-		}
-		into := s.args[i]
-		if tag != "" && (into.tags[tag] > 0 || len(into.tags) < maxTags) {
-			into.values++
-			into.tags[tag]++
-		}
-	}
 }
 
 // finish sorts the shapes and sums up when they came.
 func (r *logReader) finish() *logged {
+	r.t.began = r.began
+	switch {
+	case r.t.dropped > 0:
+		r.lack(fmt.Sprintf("its writer dropped %d lines: let the log be larger", r.t.dropped))
+	case r.t.unended:
+		r.lack("its last line is missing, so that nobody knows whether others are: close the recorder at the program's end")
+	}
 	for _, s := range r.shapes {
 		for _, id := range s.ids {
 			s.sql = append(s.sql, r.first[id].Written(s.count >= minConstant))
@@ -409,80 +414,24 @@ func perSecond(rate float64) string {
 	return strconv.FormatFloat(rate, 'g', 3, 64)
 }
 
-// minDraws is how many values an argument must have for its skew to be fitted.
-const minDraws = 200
-
-// theta is the skew of zipfian draws of n items that repeat as often as the values
-// of the log do; 0 where they repeat no more than uniform ones, and where there are
-// too few to tell. That two draws are alike does not depend on which value is the
-// frequent one, so nothing is sorted by what chance made frequent.
-func (a *loggedArgument) theta(n int64) float64 {
-	if a == nil || a.values < minDraws {
-		return 0
-	}
-	pairs := 0.0
-	for _, c := range a.tags {
-		pairs += float64(c) * float64(c-1)
-	}
-	repeats := pairs / (float64(a.values) * float64(a.values-1))
-	low, high := 0.0, 0.99
-	for range 40 {
-		middle := (low + high) / 2
-		if repeated(n, middle) < repeats {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	if theta := math.Round(low*100) / 100; theta >= 0.2 {
-		return theta
-	}
-	return 0
-}
-
-// repeated is how likely two zipfian draws of n items are alike.
-func repeated(n int64, theta float64) float64 {
-	one, two := harmonic(n, theta), harmonic(n, 2*theta)
-	return two / (one * one)
-}
-
-// harmonic is the sum of i^-s for i = 1..n; its tail is taken from the integral.
-func harmonic(n int64, s float64) float64 {
-	const exact = 10_000
-	sum := 0.0
-	for i := range min(n, exact) {
-		sum += math.Pow(float64(i+1), -s)
-	}
-	if n <= exact {
-		return sum
-	}
-	if math.Abs(s-1) < 1e-9 {
-		return sum + math.Log(float64(n)/exact)
-	}
-	return sum + (math.Pow(float64(n), 1-s)-math.Pow(exact, 1-s))/(1-s)
-}
-
 // RecordedName is the file of recorded arguments that belongs to a plan.
 func RecordedName(plan string) string { return strings.TrimSuffix(plan, ".yaml") + ".recorded.db" }
 
-// keepArguments writes the arguments that a log has of operations which only read. Those of changes
-// would meet rows that are there already.
-func keepArguments(ctx context.Context, folder string, scripts []*script) (path string, err error) {
-	var tables []*recorded.Table
+// keepArguments makes views of the arguments that a log has of operations which only read. Those
+// of changes would meet rows that are there already.
+func keepArguments(ctx context.Context, out *recording.Writer, scripts []*script) (err error) {
 	for _, s := range scripts {
-		if s.shape == nil || s.leftOut != "" || s.transaction || len(s.queries) != 1 || s.queries[0].changes() {
+		if s.shape == nil || s.leftOut != "" || s.transaction || len(s.queries) != 1 || s.queries[0].changes() || len(s.shape.parts) != 1 {
 			continue
 		}
-		if t := &s.shape.sample; len(t.Rows) >= minSample && len(t.Rows[0]) == len(s.queries[0].args) && t.OneType() {
-			t.Name = fmt.Sprintf("q%d", len(tables)+1)
-			tables = append(tables, t)
+		part := s.shape.parts[0]
+		if args := part.Args(); part.Units >= minSample && args > 0 && args == len(s.queries[0].args) {
+			if s.shape.view, err = out.Sample(ctx, part); err != nil {
+				return err
+			}
 		}
 	}
-	if tables == nil {
-		return "", nil
-	}
-	path = filepath.Join(folder, "recorded.db")
-	return path, recorded.WriteTables(ctx, path, tables)
+	return nil
 }
 
 // minSample is how many rows of arguments a log has at least of an operation that takes them

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"assay/internal/draft/recorded"
 	"assay/internal/plan/sqltext"
@@ -135,15 +134,6 @@ func (s *script) logged(statement int) *loggedStep {
 		}
 	}
 	return s.shape.steps[min(at, len(s.shape.steps)-1)]
-}
-
-// argument is what the log has of an argument of a query; nil where it has nothing.
-func (s *loggedStep) argument(q *query, i int) *loggedArgument {
-	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return strings.HasPrefix(q.args[i].written, literal) })
-	if at := slices.Index(bound, i); s != nil && len(bound) == len(s.args) && at >= 0 {
-		return s.args[at]
-	}
-	return nil
 }
 
 func indexes(n int) []int {

@@ -112,8 +112,8 @@ func plus(n int64) string {
 // fromRows draws all arguments from rows of the tables that the statement compares: it finds
 // the rows from which they are. Empty where the arguments are not of that kind.
 func (g *drawer) fromRows(ctx context.Context) (string, error) {
-	from, compared := g.comparedRows()
-	if compared == nil {
+	from := g.comparedRows()
+	if from == "" {
 		return "", nil
 	}
 	values, where := make([]string, len(g.all)), []string{}
@@ -143,67 +143,60 @@ func (g *drawer) fromRows(ctx context.Context) (string, error) {
 	if len(where) > 0 {
 		text += " WHERE " + strings.Join(where, " AND ")
 	}
-	switch {
-	case g.verb == "DELETE": // one after the other
-		text = strings.Replace(text, "SELECT ", "SELECT DISTINCT ", 1)
-		g.draw = "in-order"
-		var err error
-		g.rows, err = g.schema.count(ctx, text)
-		return text, err
-	case g.skewed(compared):
-		g.draw = "zipfian"
+	if g.verb != "DELETE" {
+		return text, nil
 	}
-	return text, nil
+	text = strings.Replace(text, "SELECT ", "SELECT DISTINCT ", 1) // one after the other
+	g.draw = "in-order"
+	var err error
+	g.rows, err = g.schema.count(ctx, text)
+	return text, err
 }
 
-// comparedRows says which rows have all values that are compared, as FROM has it, and which
-// arguments they are; nil where no rows have them.
-func (g *drawer) comparedRows() (from string, compared []int) {
+// comparedRows says which rows have all values that are compared, as FROM has it; empty where
+// no rows have them.
+func (g *drawer) comparedRows() (from string) {
 	var refs []*reference
 	seen := map[string]bool{}
-	for i, u := range g.all {
+	for _, u := range g.all {
 		switch u.role {
 		case limit, unknown:
 			continue
 		case set:
 			if u.column == nil || g.fresh[u.column] {
-				return "", nil
+				return ""
 			}
 			continue
 		case equal:
 		default:
-			return "", nil
+			return ""
 		}
 		if u.column == nil {
 			continue
 		}
 		key := g.inRow(u) + u.text
 		if u.ref == nil || seen[key] {
-			return "", nil
+			return ""
 		}
 		seen[key] = true
-		compared = append(compared, i)
 		if !slices.Contains(refs, u.ref) {
 			refs = append(refs, u.ref)
 		}
 	}
 	if !g.alone || len(refs) == 0 {
-		return "", nil
+		return ""
 	}
 	if slices.ContainsFunc(g.all, func(u use) bool { return u.role == set && (len(refs) > 1 || refs[0].table != g.target.name) }) {
-		return "", nil
+		return ""
 	}
 	if len(refs) == 1 {
 		from = plain(refs[0].table)
 		if !strings.EqualFold(refs[0].alias, refs[0].table) {
 			from += " AS " + plain(refs[0].alias)
 		}
-		return from, compared
+		return from
 	}
-	if from = g.clauseOf(refs); from == "" {
-		return "", nil
-	}
-	return from, compared
+	return g.clauseOf(refs)
 }
 
 // clauseOf is the text behind the FROM that has all of some tables, joined; empty where there is none.
@@ -255,15 +248,4 @@ func (g *drawer) ofRow(u use, f *stats) string {
 		other = "ORDER BY hash(" + plain(id.name) + ")"
 	}
 	return fmt.Sprintf("coalesce(lead(%s) OVER (%s), %[1]s)", plain(u.column.name), other)
-}
-
-// skewed reports whether a log shows that some values of a key come much more often.
-func (g *drawer) skewed(compared []int) bool {
-	const least = 0.5
-	for _, i := range compared {
-		if c := g.all[i].column; c.unique() && c.found != nil && g.logged.argument(g.query, i).theta(c.found.distinct) >= least {
-			return true
-		}
-	}
-	return false
 }

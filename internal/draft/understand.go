@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"assay/internal/dataset/recording"
 )
 
 // understand makes operations of the queries. One that cannot be understood is left
@@ -71,17 +73,17 @@ func (d *drafter) late(limit time.Duration) error {
 // explainAll makes the statements of an operation.
 func (d *drafter) explainAll(ctx context.Context, o *operation) error {
 	named, born := map[string]string{}, map[*column]string{}
-	for i, q := range o.queries {
+	for _, q := range o.queries {
 		st, err := explain(ctx, d.schema, q)
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.drawer = &drawer{analysis: analyse(q, d.schema), alone: !o.transaction, named: named, born: born, taken: d.taken, logged: o.logged(i)}
+		st.drawer = &drawer{analysis: analyse(q, d.schema), alone: !o.transaction, named: named, born: born, taken: d.taken}
 		if st.arguments, err = st.drawer.arguments(ctx); err != nil {
 			return err
 		}
-		if o.shape != nil && o.shape.sample.Name != "" {
-			st.arguments = fmt.Sprintf("SELECT %s FROM recorded.%s ORDER BY at", o.shape.sample.Columns(), o.shape.sample.Name)
+		if o.shape != nil && o.shape.view != "" {
+			st.arguments = fmt.Sprintf("SELECT %s FROM recorded.%s ORDER BY at", recording.Columns(len(q.args)), o.shape.view)
 			st.drawer.draw, st.drawer.rows = "in-order", 0
 		}
 		o.steps = append(o.steps, st)

@@ -67,6 +67,7 @@ type Request struct {
 	LeaveOut bool                  // profiles and drivers are left out, where the budget is too small for a launch of all; a resumed run forgets it
 	InTurn   bool                  // all cells get as many launches as the budget allows, whatever their own comparisons need; a resumed run forgets it
 	Capacity string                // the latency target at which capacities are searched, such as p99=5ms
+	Replay   bool                  // what the plan has recorded is done again, instead of its operations
 	Resume   bool                  // the latest unfinished run of this plan instead of a new one
 }
 

@@ -18,8 +18,8 @@ import (
 // recall loads the latest unfinished run of the plan and takes it over. What it
 // measures was decided when it was started.
 func (r *run) recall(ctx context.Context, q Request) error {
-	if len(q.Drivers) > 0 || len(q.Only) > 0 || q.Target > 0 || q.Margin > 0 || q.Capacity != "" {
-		return AsInputError(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision, --margin and --find-capacity"))
+	if len(q.Drivers) > 0 || len(q.Only) > 0 || q.Target > 0 || q.Margin > 0 || q.Capacity != "" || q.Replay {
+		return AsInputError(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision, --margin, --find-capacity and --replay"))
 	}
 	before, err := r.store.Unfinished(ctx, r.plan.Name, q.PlanFile, host.Facts(r.lab.Cache))
 	if errors.Is(err, store.ErrNotFound) {

@@ -93,7 +93,7 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 }
 
 func (q Request) options() assay.Options {
-	o := assay.Options{Drivers: q.Drivers, Baseline: q.Baseline, Only: q.Only, Capacity: q.Capacity, Exact: q.Target > 0,
+	o := assay.Options{Drivers: q.Drivers, Baseline: q.Baseline, Only: q.Only, Capacity: q.Capacity, Replay: q.Replay, Exact: q.Target > 0,
 		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
 	if q.Budget > 0 {
 		o.Budget = q.Budget
@@ -264,6 +264,11 @@ func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Optio
 	}
 	if s.latency != nil {
 		if all, err = searchable(all); err != nil {
+			return s, AsInputError(err)
+		}
+	}
+	if options.Replay {
+		if all, err = l.replays(ctx, all); err != nil {
 			return s, AsInputError(err)
 		}
 	}

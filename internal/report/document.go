@@ -273,6 +273,9 @@ func repeat(run assay.Run, store string) string {
 	if o.Capacity != "" {
 		words = append(words, "--find-capacity", o.Capacity)
 	}
+	if o.Replay {
+		words = append(words, "--replay")
+	}
 	if len(o.Drivers) > 0 {
 		words = append(words, "--drivers", strings.Join(o.Drivers, ","))
 	}

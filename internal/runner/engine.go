@@ -82,6 +82,8 @@ func fits(c assay.Case, capabilities []string) error {
 		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
 	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):
 		return &failure{assay.Unsupported, c.Cell.Driver + " runs operations of its own only, which a plan names by call"}
+	case c.Operation.Sequence != "" && c.Cell.Clients > 1 && !slices.Contains(capabilities, wire.CapOrdered):
+		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not keep the order of several clients"}
 	case c.Operation.Serve && !slices.Contains(capabilities, wire.CapHTTP):
 		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not serve operations over HTTP"}
 	}

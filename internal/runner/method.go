@@ -44,6 +44,8 @@ func methodOf(c assay.Case) method {
 	switch {
 	case op.Call():
 		return inCalls{}
+	case op.Sequence != "":
+		return inReplay{}
 	case op.Serve:
 		return overHTTP{}
 	case takesTurns(c):
@@ -157,7 +159,7 @@ func (inBlocks) arguments(_ context.Context, j *job) (int, error) {
 // seen. One that reads is warmed up though verifying has run it: without that, a million reads
 // of Badger take half as long again.
 func warmOperations(op assay.Operation) int {
-	if op.Cold || op.KV() && op.Changes && wholeTransaction(op) {
+	if op.Cold || op.Sequence != "" || op.KV() && op.Changes && wholeTransaction(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -243,4 +245,13 @@ func (inCalls) launch(ctx context.Context, r *Runner, g *group, members []*membe
 
 func (inCalls) spent(k Costs, c assay.Case) assay.Spent {
 	return assay.Spent{assay.StageMeasured: k.call(c)}
+}
+
+// inReplay is for a block that is a whole sequence: nothing of it can be done before or behind.
+type inReplay struct{ inBlocks }
+
+func (inReplay) arguments(_ context.Context, j *job) (int, error) { return j.Operation.Count, nil }
+
+func (inReplay) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	return r.blocks(ctx, g, members, number, (*instance).runReplay)
 }

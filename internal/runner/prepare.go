@@ -277,6 +277,11 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		e.digest, e.rows = found.Digest, found.Rows
 		j.expected = append(j.expected, e)
 	}
+	if j.Operation.Sequence != "" {
+		if err := r.expectReplay(ctx, j); err != nil {
+			return err
+		}
+	}
 	if !j.Operation.Changes {
 		return nil
 	}

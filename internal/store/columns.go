@@ -120,6 +120,7 @@ type options struct {
 	Exact     bool                `json:"exact,omitempty"`
 	Margin    float64             `json:"margin"`
 	Capacity  string              `json:"capacity,omitempty"`
+	Replay    bool                `json:"replay,omitempty"`
 	Launches  int                 `json:"launches"`
 	Baseline  assay.Baseline      `json:"reference,omitzero"`
 }

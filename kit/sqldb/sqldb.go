@@ -53,7 +53,9 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers} }
+func (e engine) Capabilities() []string {
+	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers, wire.CapOrdered}
+}
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {

@@ -21,7 +21,7 @@ func (e engine) Capabilities() []string {
 	if e.driver.Loop != nil {
 		return []string{wire.CapSQL, wire.CapAnswers}
 	}
-	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers}
+	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers, wire.CapOrdered}
 }
 
 // Target asks the engine itself, through an in-memory database.

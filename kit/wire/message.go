@@ -25,6 +25,8 @@ const (
 	CapCall = "call"
 	// CapHTTP: serves operations over HTTP.
 	CapHTTP = "http"
+	// CapOrdered: the trace of a mix may have a third column, which clients keep.
+	CapOrdered = "ordered"
 	// CapAnswers: digests what measured clients answer, where measure asks for it.
 	CapAnswers = "answers"
 	// CapProcesses says of a store that several processes may have it open.

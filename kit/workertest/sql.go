@@ -58,6 +58,7 @@ var sqlChecks = []check{
 	{"the answers of several steps are digested apart", wire.CapSQL, stepsApart},
 	{"an operation that changes data is not verified", wire.CapSQL, changesNotVerified},
 	{"a mix runs its parts as its trace says", wire.CapSQL, mixes},
+	{"a mix in order keeps it among several clients", wire.CapOrdered, mixInOrder},
 	{"operations of several steps run all of them", wire.CapSQL, severalSteps},
 	{"SQL that does not compile is refused with the driver's words", wire.CapSQL, badSQL},
 }
@@ -302,4 +303,23 @@ func badSQL(b *bench) {
 	op := wire.Operation{Name: "bad", Steps: []wire.Step{{SQL: "SELEKT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
 	b.open(wire.Open{Readers: 1, Idle: 1})
 	b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, b.refusals()...)
+}
+
+// mixInOrder has each unit change a number from what the unit before has made of it.
+func mixInOrder(b *bench) {
+	b.open(wire.Open{Readers: 1, Idle: 1, Writers: 4, Settings: map[string]string{"busy_timeout": "5000"},
+		Once: []string{"CREATE TABLE told(n INTEGER)", "INSERT INTO told VALUES (0)"}})
+	const units = 200
+	var args, order [][]any
+	for i := range int64(units) {
+		args, order = append(args, []any{i + 1, i}), append(order, []any{int64(0), i, i})
+	}
+	ints := []column.Type{column.Int, column.Int, column.Int}
+	part := wire.Operation{Name: "next", Changes: true, RetryBusy: true, Steps: []wire.Step{{SQL: "UPDATE told SET n = ? WHERE n = ?", Args: 2, Rows: 1}}, Trace: b.trace("next", ints[:2], args...)}
+	b.prepare(wire.Operation{Name: "ordered", Changes: true, RetryBusy: true, Parts: []wire.Operation{part}, Trace: b.trace("order", ints, order...)}, 4)
+	if m := b.block("ordered", units); m.Executed != units || m.Errors+m.Misses > 0 {
+		fail("of %d units, each after the one before, %d ran, with %d errors (%s) and %d misses (%s)", units, m.Executed, m.Errors, m.Error, m.Misses, m.Miss)
+	}
+	b.refused(wire.TypeMeasure, wire.Measure{Operation: "ordered", Start: 1, Operations: units}, wire.Invalid)
+	b.refused(wire.TypeMeasure, wire.Measure{Operation: "ordered", Nanos: 1000}, wire.Invalid)
 }

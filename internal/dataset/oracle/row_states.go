@@ -141,9 +141,10 @@ func (l *rowCheck) sort() {
 	}
 	for _, text := range slices.Sorted(maps.Keys(lives)) {
 		look := checkedRow{text: text, key: lives[text].key, is: l.final(0, text)}
-		if l.known(look) {
+		switch {
+		case l.known(look):
 			l.exact = append(l.exact, look)
-		} else {
+		case l.several:
 			l.contests = append(l.contests, look)
 		}
 	}
@@ -154,7 +155,7 @@ func (l *rowCheck) sort() {
 // known reports whether all that is looked at of a row is the same in every order.
 func (l *rowCheck) known(look checkedRow) bool {
 	if !l.several {
-		return true
+		return !slices.ContainsFunc(l.plays[l.table], func(p *play) bool { return textOf(p.final[look.text]...) != textOf(look.is...) })
 	}
 	for c, t := range l.types {
 		if t == "" || slices.Contains(l.table.key, c) {

@@ -69,7 +69,7 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 		return nil, nil
 	}
 	done := p.Done
-	r := &replays{Played: p, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: p.Clients > 1,
+	r := &replays{Played: p, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: p.Clients > 1 && p.Operation.Sequence == "",
 		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
 		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
@@ -77,13 +77,25 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 	if err := r.replay(ctx, all); err != nil {
 		return nil, SystemError(ctx, err) // SQLite here lacks a function, or the like
 	}
-	if r.several {
+	var after []int
+	if p.Operation.Sequence != "" {
+		var err error
+		if after, err = p.Trace.After(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case after != nil: // what no order alters that the sequence leaves open is known
+		all[measuring] = opposite(after)
+	case r.several:
 		for _, phase := range all[:alone] {
 			slices.Reverse(phase)
 		}
-		if err := r.replay(ctx, all); err != nil {
-			return nil, SystemError(ctx, err) // it is only right in the order of the sequence
-		}
+	default:
+		return r.found(ctx)
+	}
+	if err := r.replay(ctx, all); err != nil {
+		return nil, SystemError(ctx, err) // it is only right in the order of the sequence
 	}
 	return r.found(ctx)
 }

@@ -4,7 +4,6 @@ package recorded
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -97,19 +96,6 @@ func (v Value) Length() (n int64, ok bool) {
 		return max(v.Long, int64(len(of))), true
 	}
 	return 0, false
-}
-
-// Tag is the same for values that are alike; empty for NULL.
-func (v Value) Tag() string {
-	if v.Of == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%T%v %d", v.Of, v.Of, v.Long)
-	if len(text) <= sha256.Size {
-		return text
-	}
-	sum := sha256.Sum256([]byte(text))
-	return string(sum[:])
 }
 
 // Bound is the value as it can be bound. In the place of what the log does not have stand

@@ -185,8 +185,10 @@ class Mix {
     this.retryBusy = spec.retry_busy;
     this.plan = spec.parts.map((part, i) => `${part.name}: ${this.parts[i].plan}\n`).join("");
     const trace = orInvalid(() => new Columns(spec.trace || ""));
-    invalid(String(trace.types) !== "1,1" || !trace.rows, "the trace of a mix wants two int columns, and rows");
+    // A third column has the order of units that overlap: here, none do.
+    invalid(!["1,1", "1,1,1"].includes(String(trace.types)) || !trace.rows, "the trace of a mix wants two int columns or three, and rows");
     this.length = trace.rows;
+    this.ordered = trace.types.length > 2;
     this.choices = Array.from({ length: trace.rows }, (_, row) => trace.columns.map((get) => Number(get(row))));
     this.choices.forEach(([part, position], row) => {
       const there = this.parts[part] && position >= 0 && position < this.parts[part].length;

@@ -147,7 +147,7 @@ class Worker {
     const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
     Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
     connection.close();
-    return { target, capabilities: ["sql", "answers"] };
+    return { target, capabilities: ["sql", "answers", "ordered"] };
   }
 
   rows(connection, sql) {
@@ -293,6 +293,8 @@ class Worker {
     invalid(nanos > 0 === operations > 0, "measure wants nanos or operations, one of them");
     invalid(start < 0 || start % operation.unit || operations % operation.unit, `want whole transactions of ${operation.unit}`);
     if (request.phases) refuse("unsupported", "this worker does not time phases");
+    const beyond = !request.operations || (request.start || 0) + request.operations > operation.length;
+    invalid(operation.ordered && operation.clients.length > 1 && beyond, "a mix in order has blocks that end with its trace at the latest");
     if (!request.answers) return measure(operation, operation.clients, request);
     invalid(!operations, "answers are told of a number of operations");
     const told = new Map(); // by position

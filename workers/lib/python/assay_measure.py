@@ -50,6 +50,34 @@ class Null:
         return self.known[key]
 
 
+class Order:
+    """Has units begin when those that they name have ended: the first ones, so many of them."""
+
+    def __init__(self, operation, first):
+        self.after, self.first = operation.after, first
+        self.ended = bytearray(operation.length + 1)
+        self.more = threading.Condition()
+
+    def keep(self, do):
+        """Runs units in order."""
+
+        def unit(position):
+            with self.more:
+                self.more.wait_for(lambda: self.first >= self.after(position))
+            return do(position)
+
+        return unit
+
+    def end(self, position):
+        with self.more:
+            self.ended[position] = 1
+            before = self.first
+            while self.ended[self.first]:
+                self.first += 1
+            if self.first > before:
+                self.more.notify_all()
+
+
 class Lap:
     """One measurement of a prepared operation."""
 
@@ -61,6 +89,10 @@ class Lap:
         self.first = request.get("start", 0) // operation.unit
         self.min_units = MIN_UNITS * len(clients) if self.window else 0
         self.draw = itertools.count(0, self.batch).__next__  # one step of the interpreter: no lock is needed
+        self.order = None
+        if len(clients) > 1 and getattr(operation, "after", None):
+            self.order = Order(operation, self.first)
+            self.clients = [self.order.keep(do) for do in clients]
         self.failures = itertools.count(1).__next__
         self.over = False
         self.barrier = threading.Barrier(len(clients), self._begin)
@@ -110,7 +142,7 @@ class Lap:
     def _client(self, do, share, marks):
         draw, batch, units, length, want = self.draw, self.batch, self.units, self.operation.length, self.operation.rows
         record = share.histogram.record if self.latency else None
-        min_units, first, executed, done = self.min_units, self.first, 0, 0
+        min_units, first, executed, done, order = self.min_units, self.first, 0, 0, self.order
         self.barrier.wait()
         previous, deadline = self.began, self.deadline
         before, right = share.before, 0
@@ -129,6 +161,9 @@ class Lap:
                 except Exception as error:  # whatever the driver raises is the unit's error
                     if self._trouble(do, unit % length, share, 0, error):
                         continue
+                finally:
+                    if order:
+                        order.end(unit % length)
                 right -= 1
             now = clock()
             if record and right == count:

@@ -159,8 +159,8 @@ class Worker:
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
         connection.close()
         if not self.driver.calls:
-            return {"target": target, "capabilities": ["sql", "answers"]}
-        return {"target": target, "capabilities": ["sql", "answers", "call"], "calls": self.driver.calls.names()}
+            return {"target": target, "capabilities": ["sql", "answers", "ordered"]}
+        return {"target": target, "capabilities": ["sql", "answers", "ordered", "call"], "calls": self.driver.calls.names()}
 
     def rows(self, connection, sql):
         return self.driver.statement(connection, sql, "never", True)(())
@@ -344,6 +344,8 @@ class Worker:
         nanos, operations, start = (request.get(k, 0) for k in ("nanos", "operations", "start"))
         invalid((nanos > 0) == (operations > 0), "measure wants nanos or operations, one of them")
         invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
+        beyond = not operations or start + operations > operation.length
+        invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if request.get("phases"):
             raise Refusal("unsupported", "this worker does not time phases")
         if isinstance(operation, Call):
@@ -603,13 +605,15 @@ class Mix:
         self.retry_busy, self.busy, self.stale = spec.get("retry_busy"), self.parts[0].busy, self.parts[0].stale
         self.plan = "".join(f"{part['name']}: {made.plan}\n" for part, made in zip(spec["parts"], self.parts))
         trace = columns(spec.get("trace") or "")
-        invalid(trace.types != [1, 1] or not trace.rows, "the trace of a mix wants two int columns, and rows")
-        self.part, self.position = trace.columns
+        invalid(trace.types not in ([1, 1], [1, 1, 1]) or not trace.rows, "the trace of a mix wants two int columns or three, and rows")
+        self.part, self.position = trace.columns[:2]
+        self.after = trace.columns[2] if len(trace.columns) > 2 else None  # how many units have ended before
         self.length = trace.rows
         for row in range(trace.rows):
             part, position = self.part(row), self.position(row)
             there = 0 <= part < len(self.parts) and 0 <= position < self.parts[part].length
             invalid(not there, f"row {row}: part {part}, position {position} does not exist")
+            invalid(self.after and not 0 <= self.after(row) <= row, f"row {row} comes after itself")
 
     def client(self, number, clients):
         return self.unit_of([part.client(number, clients) for part in self.parts])

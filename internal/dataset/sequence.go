@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"modernc.org/sqlite"
+
+	"assay"
+	"assay/internal/plan/sqltext"
+	"assay/kit/column"
+)
+
+// After returns for each unit of a sequence how many of the first ones have ended before it
+// begins; nil where all before it have.
+func (t *Trace) After() (after []int, err error) {
+	file, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if file.Columns() < 3 || file.Type(2) != column.Int {
+		return nil, nil
+	}
+	for row := range file.Rows() {
+		after = append(after, int(file.Int(2, row)))
+	}
+	return after, nil
+}
+
+// typing finds the types of a step's answers.
+type typing struct {
+	columns []sqlite.ColumnInfo
+	open    bool // values decide about some
+}
+
+// resolveSequence finds the types of all answers of a sequence by doing it: what is read later
+// may have values that are not there at first.
+func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay.Operation, err error) {
+	if known, ok := d.sequences[op.Sequence]; ok {
+		return known, nil
+	}
+	trace, err := d.Trace(ctx, op, op.Count)
+	if err != nil {
+		return op, err
+	}
+	conn, done, err := d.connect(ctx, true)
+	if err != nil {
+		return op, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	known := map[*assay.Step]*typing{}
+	err = trace.visit(ctx, conn, op, func(step *assay.Step, args []any) error { return resolveExecution(ctx, conn, step, args, known) })
+	if err != nil {
+		return op, fmt.Errorf("%w\n%s", err, notThose)
+	}
+	for step, t := range known {
+		for i, c := range t.columns {
+			if step.Returns[i] == "" {
+				step.Returns[i] = cmp.Or(likelyType(c.DeclType), "int?") // NULL each time
+			}
+		}
+	}
+	if d.sequences == nil {
+		d.sequences = map[string]assay.Operation{}
+	}
+	d.sequences[op.Sequence] = op
+	return op, nil
+}
+
+// visit calls do for all steps of a sequence's units.
+func (t *Trace) visit(ctx context.Context, conn *sql.Conn, op assay.Operation, do func(step *assay.Step, args []any) error) (err error) {
+	choice, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, choice.Close()) }()
+	values := make([]*column.File, len(t.Parts))
+	for i := range t.Parts {
+		if values[i], err = t.Parts[i].open(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, values[i].Close()) }()
+	}
+	return batches(ctx, conn, 0, choice.Rows(), func(row int) error {
+		part, position, at := choice.Int(0, row), int(choice.Int(1, row)), 0
+		steps := op.Parts[part].Operation.Steps
+		for i := range steps {
+			args := make([]any, len(steps[i].Args))
+			for j := range args {
+				args[j] = values[part].Value(at, position)
+				at++
+			}
+			if err := do(&steps[i], args); err != nil {
+				return fmt.Errorf("%s, step %d: %w; the SQL is:\n%s", op.Parts[part].Operation.Name, i+1, err, steps[i].SQL)
+			}
+		}
+		return nil
+	})
+}
+
+// resolveExecution executes a step, and adds what its answer shows.
+func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, known map[*assay.Step]*typing) error {
+	if !step.Query {
+		_, err := conn.ExecContext(ctx, step.SQL, args...)
+		return err
+	}
+	t := known[step]
+	if t == nil {
+		columns, err := columnInfo(conn, step.SQL)
+		if err != nil {
+			return err
+		}
+		t = &typing{columns: columns, open: slices.ContainsFunc(columns, func(c sqlite.ColumnInfo) bool { return declaredType(c.DeclType) == "" })}
+		for _, c := range columns {
+			step.Returns = append(step.Returns, declaredType(c.DeclType))
+		}
+		if step.Returns, err = nullable(ctx, conn, step.SQL, columns, step.Returns); err != nil {
+			return err
+		}
+		known[step] = t
+	}
+	rows, err := conn.QueryContext(ctx, step.SQL, args...)
+	if err != nil {
+		return err
+	}
+	return Visit(rows, func(row []any) error {
+		for i, c := range t.columns {
+			if !t.open || declaredType(c.DeclType) != "" {
+				continue
+			}
+			found, before := valueType(row[i], c.DeclType != ""), step.Returns[i]
+			switch both := []assay.Type{before, found + "?"}; {
+			case found == "" || before == found+"?":
+			case before == "", before == "int?" && found == "real":
+				step.Returns[i] = found + "?"
+			case !slices.Contains(both, "int?") || !slices.Contains(both, "real?"):
+				return fmt.Errorf("column %d of its answer has values of several types, and a driver is asked for one", i+1)
+			}
+		}
+		return nil
+	})
+}
+
+// Told does the units of a sequence in an order, and returns the digests of what those answer
+// that change nothing, by position. It fails where the data are not those that the program had:
+// its SQL fails on them, or has other rows.
+func (d *Data) Told(ctx context.Context, op assay.Operation, trace *Trace, order []int) (digests []string, err error) {
+	conn, done, err := d.connect(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	changes, err := newPlayer(ctx, conn, op, trace, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, changes.close()) }()
+	t := &Teller{conn: conn, op: op, trace: trace}
+	defer func() { err = errors.Join(err, t.close()) }()
+	digests = make([]string, trace.Length)
+	err = batches(ctx, conn, 0, len(order), func(i int) (err error) {
+		if err = changes.do(ctx, order[i]); err == nil {
+			digests[order[i]], err = t.Digest(ctx, order[i])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, notThose)
+	}
+	reads := make([]*session, len(op.Parts))
+	if t.player != nil {
+		reads = t.player.parts
+	}
+	for i, part := range op.Parts {
+		if err := sameRows(part, cmp.Or(changes.parts[i], reads[i])); err != nil {
+			return nil, err
+		}
+	}
+	return digests, nil
+}
+
+// notThose says what to do where the data are not those that the program had.
+const notThose = "the database is not as it was when recording began: have the recorder keep it (docs/traffic.md), or draft the plan anew with a copy from then"
+
+// sameRows fails where a part had other rows than the program's; a program may leave rows of an
+// answer unread.
+func sameRows(part assay.Part, s *session) error {
+	for i, had := range part.Had {
+		tokens, _ := sqltext.Scan(part.Operation.Steps[i].SQL)
+		counted := had >= 0 && s != nil && slices.Contains([]string{"SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"}, sqltext.Verb(tokens))
+		if !counted || s.steps[i].had == had || s.steps[i].Query && s.steps[i].had > had {
+			continue
+		}
+		return fmt.Errorf("%s, step %d: in the log it has %d rows in all, and here %d; %s; the SQL is:\n%s", part.Operation.Name, i+1, had, s.steps[i].had, notThose, part.Operation.Steps[i].SQL)
+	}
+	return nil
+}

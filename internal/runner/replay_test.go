@@ -1,0 +1,86 @@
+//go:build unix
+
+package runner
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"path/filepath"
+	"testing"
+
+	"assay"
+	"assay/internal/dataset/recording"
+)
+
+// recordUnits records what clients did with stock, each behind the one before: they take one,
+// write that down within a savepoint and look.
+func recordUnits(t *testing.T, path string, clients int64) {
+	t.Helper()
+	w, err := recording.Create(t.Context(), path)
+	must(t, err)
+	for i := range int64(60) {
+		u := recording.Unit{Asked: 10 * i, Began: 10 * i, Ended: 10*i + 9, Connection: i % clients, Transaction: i%3 == 0}
+		switch i % 3 {
+		case 0:
+			u.Statements = []recording.Statement{{SQL: "UPDATE stock SET n = n - 1 WHERE id = ?", Args: []any{i%4 + 1}, Rows: 1}, {SQL: "SAVEPOINT s1", Rows: -1},
+				{SQL: "INSERT INTO taken VALUES (?, ?)", Args: []any{i, []any{nil, 0.5}[i%2]}, Rows: 1}, {SQL: "RELEASE s1", Rows: -1}}
+		case 1:
+			u.Statements = []recording.Statement{{SQL: "SELECT n, (SELECT sum(half) FROM taken) FROM stock WHERE id = ?", Args: []any{(i-1)%4 + 1}, Rows: 1}}
+		default:
+			u.Statements = []recording.Statement{{SQL: "SELECT count(*) FROM taken", Rows: 1}}
+		}
+		_, err := w.Add(t.Context(), u)
+		must(t, err)
+	}
+	_, err = w.Close(t.Context(), "")
+	must(t, err)
+}
+
+// replay is a bench that does what was recorded.
+func replay(t *testing.T, driver string, clients int64, stock string) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "start.db"))
+	must(t, err)
+	_, err = db.Exec("CREATE TABLE stock (id INTEGER PRIMARY KEY, n INTEGER); CREATE TABLE taken (id INTEGER PRIMARY KEY, half REAL); " + stock)
+	must(t, errors.Join(err, db.Close()))
+	path := filepath.Join(dir, "app.recorded.db")
+	recordUnits(t, path, clients)
+	b := newBench(t, fmt.Sprintf("name: replayed\ndrivers: [%s]\nprofiles: {unsynced: {journal_mode: wal, synchronous: off, busy_timeout: 5s}}\nworkload: {file: %s, recorded: %s}\noperations: {read: {sql: SELECT 1}}\n", driver, filepath.Join(dir, "start.db"), path))
+	r, err := recording.Read(t.Context(), path)
+	must(t, err)
+	if r.Clients != int(clients) || r.Operation.Count != 60 {
+		t.Errorf("got %d clients and %d units, want %d and 60", r.Clients, r.Operation.Count, clients)
+	}
+	c := &b.Cases[0]
+	c.Operation, c.Cell.Operation, c.Cell.Clients, c.Cell.Pool, c.Cell.Idle = r.Operation, "replay", r.Clients, r.Clients, r.Clients
+	b.Launches = 1
+	return b
+}
+
+// A replay does all units, as often as they came, and its answers and rows are checked.
+func TestReplay(t *testing.T) {
+	const stock = "INSERT INTO stock VALUES (1, 100), (2, 100), (3, 100), (4, 100)"
+	for _, clients := range []int64{1, 3} {
+		for driver, want := range map[string]assay.Outcome{"honest": assay.OK, drops: assay.WrongAnswer, forgetsLast: assay.WrongAnswer} {
+			b := replay(t, driver, clients, stock)
+			b.run(t)
+			trial := b.trials[0]
+			if trial.Outcome != want || want == assay.OK && trial.Checked != assay.CheckKeys {
+				t.Errorf("%s, %d clients: got %s, checked %q: %s; want %s", driver, clients, trial.Outcome, trial.Checked, trial.Reason, want)
+			}
+		}
+	}
+	for what, stock := range map[string]string{
+		"a row that is not there yet":   "INSERT INTO stock VALUES (1, 100), (2, 100)",
+		"a row that is there already":   stock + "; INSERT INTO taken VALUES (30, 1)",
+		"a table that is not there yet": "DROP TABLE taken",
+	} {
+		_, err := Prepare(t.Context(), replay(t, "honest", 1, stock).Config)
+		if !errors.As(err, new(*MistakeError)) {
+			t.Errorf("%s: got %v, want that it is a mistake of the user's", what, err)
+		}
+	}
+}
