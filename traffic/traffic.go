@@ -17,6 +17,7 @@ package traffic
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding/base64"
 	"errors"
@@ -48,6 +49,7 @@ const (
 
 // Recorder writes one file. Its methods may be called from several goroutines.
 type Recorder struct {
+	path    string
 	began   time.Time
 	conns   atomic.Int64
 	txs     atomic.Int64
@@ -82,9 +84,9 @@ func Open(path string, max int64) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record traffic: %w", err)
 	}
-	r := &Recorder{began: time.Now(), chunks: make(chan []byte, waiting), spare: make(chan []byte, waiting), done: make(chan error, 1), stop: make(chan struct{}),
+	r := &Recorder{path: path, began: time.Now(), chunks: make(chan []byte, waiting), spare: make(chan []byte, waiting), done: make(chan error, 1), stop: make(chan struct{}),
 		left: max - lastLine, statements: map[string]*statement{}}
-	r.fits(fmt.Appendf(nil, "{\"traffic\":%d,\"began\":%q}\n", version, r.began.UTC().Format(time.RFC3339)))
+	r.fits(fmt.Appendf(nil, "{\"traffic\":%d,\"began\":%q}\n", version, r.began.UTC().Format("2006-01-02T15:04:05.000Z07:00")))
 	go r.write(file)
 	go r.flush()
 	return r, nil
@@ -155,6 +157,23 @@ func (r *Recorder) Close() error {
 		err = <-r.done
 	})
 	return err
+}
+
+// Snapshot keeps the database as it is now beside the log, for its owner alone: app.start.db
+// beside app.ndjson. Call it before the program changes anything.
+func (r *Recorder) Snapshot(ctx context.Context, db *sql.DB) error {
+	path := strings.TrimSuffix(r.path, ".ndjson") + ".start.db"
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err == nil {
+		_, err = db.ExecContext(ctx, "VACUUM INTO ?", path)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the database: %w", err)
+	}
+	return nil
 }
 
 // event is a statement that is done.

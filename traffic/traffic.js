@@ -28,6 +28,7 @@ const now = process.hrtime.bigint;
 // Recorder writes one file, which must not exist. It gets at most max bytes; what is
 // more is dropped, and counted.
 class Recorder {
+	#path;
 	#file;
 	#max;
 	#began = now();
@@ -55,8 +56,9 @@ class Recorder {
 	constructor(path, max) {
 		const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
 		this.#file = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+		this.#path = path;
 		this.#max = max - lastLine;
-		const began = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+		const began = new Date().toISOString();
 		this.#line(`{"traffic":${version},"began":"${began}"}\n`);
 		this.#timer = setInterval(() => this.#write(), flushEvery);
 		this.#timer.unref();
@@ -74,6 +76,15 @@ class Recorder {
 		this.#write();
 		fs.closeSync(this.#file);
 		if (this.#failed) throw this.#failed;
+	}
+
+	// snapshot keeps a database as it is now beside the log, for its owner alone: app.start.db
+	// beside app.ndjson. Call it before the program changes anything.
+	snapshot(db) {
+		const path = this.#path.replace(/\.ndjson$/, "") + ".start.db";
+		const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
+		fs.closeSync(fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600));
+		db.prepare("VACUUM INTO ?").run(path);
 	}
 
 	#write() {

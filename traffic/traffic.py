@@ -51,6 +51,7 @@ class Recorder:
         for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
             flags |= getattr(os, name, 0)
         self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
+        self._path = path
         self._process = os.getpid()
         self._forked = False  # this is another process than the one that made it
         self._max = max_bytes - LAST_LINE
@@ -73,7 +74,7 @@ class Recorder:
         self._texts = itertools.count(1)
         self._full = queue.SimpleQueue()  # its put may come again within itself, from a finalizer
         self._failed = None
-        began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        began = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._line(f'{{"traffic":{VERSION},"began":"{began}"}}\n')
         self.connection = type("Connection", (Connection,), {"_recorder": self})
         self._writer = threading.Thread(target=self._write, name="traffic", daemon=True)
@@ -96,6 +97,18 @@ class Recorder:
         self._writer.join()
         if self._failed is not None:
             raise self._failed
+
+    def snapshot(self, database):
+        """Keeps a database as it is now beside the log, for its owner alone: app.start.db
+        beside app.ndjson. Call it before the program changes anything."""
+        path = os.fspath(self._path)
+        path = (path[: -len(".ndjson")] if path.endswith(".ndjson") else path) + ".start.db"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        connection = sqlite3.connect(database)
+        try:
+            connection.execute("VACUUM INTO ?", (path,))
+        finally:
+            connection.close()
 
     def _notice_fork(self):
         """Looks for a fork that Python was not told of, as that of a server in C."""

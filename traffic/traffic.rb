@@ -35,6 +35,7 @@ module Traffic
       flags = File::WRONLY | File::CREAT | File::EXCL | File::BINARY
       flags |= File::NOFOLLOW if defined?(File::NOFOLLOW)
       @file = File.open(path, flags, 0o600)
+      @path = path
       @process = Process.pid
       @max = max - LAST_LINE
       @began = now
@@ -47,7 +48,7 @@ module Traffic
       @known = {} # by text
       @texts = 0
       @full = SizedQueue.new(WAITING)
-      line(%({"traffic":#{VERSION},"began":"#{Time.now.utc.iso8601}"}\n))
+      line(%({"traffic":#{VERSION},"began":"#{Time.now.utc.iso8601(3)}"}\n))
       @writer = Thread.new { write }
       @flusher = Thread.new { flush }
       at_exit do
@@ -55,6 +56,20 @@ module Traffic
       rescue SystemCallError => e # the program's end is its own
         warn "traffic: the log is not complete: #{e.message}"
       end
+    end
+
+    # Keeps a database as it is now beside the log, for its owner alone: app.start.db beside
+    # app.ndjson. Call it before the program changes anything.
+    def snapshot(database)
+      path = @path.to_s.delete_suffix(".ndjson") + ".start.db"
+      flags = File::WRONLY | File::CREAT | File::EXCL
+      flags |= File::NOFOLLOW if defined?(File::NOFOLLOW)
+      File.open(path, flags, 0o600).close
+      db = SQLite3::Database.new(database.to_s)
+      db.execute("VACUUM INTO ?", [path])
+      self
+    ensure
+      db&.close
     end
 
     # Records what ActiveRecord asks from now on.

@@ -31,9 +31,16 @@ func TestValues(t *testing.T) {
 			db := must[*sql.DB](t)(sql.Open("sqlite", database))
 			must[sql.Result](t)(db.Exec("CREATE TABLE v (x)"))
 			if l.script == "" {
-				bindValues(t, log, database)
+				bindValues(t, log, database, db)
 			} else if _, err := l.run(t, "", log, database); err != nil {
 				t.Fatal(err)
+			}
+			start := must[*sql.DB](t)(sql.Open("sqlite", log+".start.db"))
+			defer start.Close()
+			var before int
+			err := start.QueryRow("SELECT count(*) FROM v").Scan(&before)
+			if info := must[os.FileInfo](t)(os.Stat(log + ".start.db")); err != nil || before != 0 || info.Mode().Perm() != 0o600 {
+				t.Errorf("the database as it was: got %v, %d rows and mode %v, want none and 0600", err, before, info.Mode())
 			}
 			got := boundValues(t, log)
 			rows := must[*sql.Rows](t)(db.Query("SELECT typeof(x), x, length(CAST(x AS BLOB)) FROM v ORDER BY rowid"))
@@ -106,9 +113,12 @@ func boundValues(t *testing.T, log string) (all []recorded.Value) {
 	return all
 }
 
-func bindValues(t *testing.T, log, database string) {
+func bindValues(t *testing.T, log, database string, plain *sql.DB) {
 	t.Helper()
 	r := must[*traffic.Recorder](t)(traffic.Open(log, 64<<20))
+	if err := r.Snapshot(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
 	db := sql.OpenDB(dsn{r.Driver(&sqlite.Driver{}), database})
 	every := make([]byte, 256)
 	for i := range every {

@@ -5,7 +5,9 @@ const { Recorder } = require("../traffic.js");
 
 const [log, database] = process.argv.slice(2);
 const recorder = new Recorder(log, 64 << 20);
-const db = recorder.record(new Database(database));
+const plain = new Database(database);
+recorder.snapshot(plain);
+const db = recorder.record(plain);
 const insert = db.prepare("INSERT INTO v VALUES (?)");
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
 for (const value of [null, 0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n), 0.1, -0, 1e22, 5e-324, Number.MAX_VALUE, Infinity, -Infinity, NaN,

@@ -8,6 +8,7 @@ import traffic
 
 log, database = sys.argv[1:]
 recorder = traffic.Recorder(log, 64 << 20)
+recorder.snapshot(database)
 connection = sqlite3.connect(database, factory=recorder.connection, isolation_level=None)
 for value in (
     None, 0, -1, 2**53 + 1, 2**63 - 1, -(2**63), True, 0.1, -0.0, 1.0, 1e22, 5e-324, 1.7976931348623157e308, float("inf"), float("-inf"), float("nan"),
