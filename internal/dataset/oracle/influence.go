@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/plan/sqltext"
 )
 
@@ -24,21 +25,25 @@ type influence struct {
 }
 
 // influencesOf reads what the statements of an operation, and the triggers that
-// they fire, do to tables. It fails where that cannot be told.
-func influencesOf(ctx context.Context, conn *sql.Conn, op assay.Operation, tables []*table) (map[*table]*influence, error) {
+// they fire, do to tables. It fails where that cannot be told. Nulls are as nullsOf has them.
+func influencesOf(ctx context.Context, conn *sql.Conn, op assay.Operation, nulls [][]bool, tables []*table) (map[*table]*influence, error) {
 	byName := map[string]*table{}
 	for _, t := range tables {
 		byName[strings.ToLower(t.name)] = t
 	}
 	lookup := func(name string) *table { return byName[name] }
 	var all []effect
-	for _, o := range changing(op) {
+	for n, o := range changing(op) {
+		first := 0
 		for _, step := range o.Steps {
 			tokens, whole := sqltext.Scan(step.SQL)
 			if !whole {
 				return nil, fmt.Errorf("it cannot be told what %q changes", step.SQL)
 			}
-			found, err := effectsOf(tokens, lookup, func(i int) bool { return mayBeNull(step.Args, i) })
+			found, err := effectsOf(tokens, lookup, func(i int) bool {
+				return i < 0 || i >= len(step.Args) || n < len(nulls) && first+i < len(nulls[n]) && nulls[n][first+i]
+			})
+			first += len(step.Args)
 			if err != nil {
 				return nil, fmt.Errorf("%w; the SQL is:\n%s", err, step.SQL)
 			}
@@ -72,24 +77,26 @@ func changing(op assay.Operation) (all []assay.Operation) {
 	return all
 }
 
-// mayBeNull reports whether an argument is NULL at some position.
-func mayBeNull(args []assay.Values, i int) bool {
-	if i < 0 || i >= len(args) {
-		return true
+// nullsOf tells for each operation that changes data which of its arguments are NULL at some
+// position.
+func nullsOf(op assay.Operation, trace *dataset.Trace) (all [][]bool, err error) {
+	if len(op.Parts) == 0 {
+		nulls, err := trace.Nulls()
+		return [][]bool{nulls}, err
 	}
-	v := args[i]
-	if v.Kind == assay.Same && v.Of < i {
-		return mayBeNull(args, v.Of)
+	for i, part := range op.Parts {
+		if !part.Operation.Changes {
+			continue
+		}
+		var nulls []bool
+		if trace.Parts[i].Length > 0 {
+			if nulls, err = trace.Parts[i].Nulls(); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, nulls)
 	}
-	return v.Kind == assay.Expression && saysNull(v.Query)
-}
-
-// saysNull reports whether SQL names NULL, or chooses between values.
-func saysNull(sql string) bool {
-	tokens, _ := sqltext.Scan(sql)
-	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
-		return slices.ContainsFunc([]string{"NULL", "NULLIF", "CASE", "IIF", "IF"}, t.Is)
-	})
+	return all, nil
 }
 
 // together is what several statements do to a table.

@@ -12,20 +12,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A key that may be NULL is given by the engine: also where it is another argument, or
-// computed from one.
-func TestMayBeNull(t *testing.T) {
-	sometimes := assay.Values{Kind: assay.Expression, Query: "SELECT iif(:i % 9, :i, NULL)"}
-	args := []assay.Values{sometimes, id, {Kind: assay.Same, Of: 0}, {Kind: assay.Same, Of: 2}, {Kind: assay.Same, Of: 1},
-		{Kind: assay.Expression, Query: "SELECT NULL"}, {Kind: assay.Expression, Query: "SELECT 1"}, sometimes}
-	var got []int
-	for i := -1; i <= len(args); i++ {
-		if mayBeNull(args, i) {
-			got = append(got, i)
+// A key that is NULL is given by the engine: whatever the SQL of an argument looks like, its
+// values tell.
+func TestNulls(t *testing.T) {
+	asks := func(query string) assay.Values { return assay.Values{Kind: assay.Expression, Query: query} }
+	one := assay.Operation{Name: "one", Changes: true, Steps: []assay.Step{
+		{SQL: "INSERT INTO t VALUES (?, ?)", Args: []assay.Values{asks("SELECT iif(:i % 9, :i, NULL)"), id}},
+		{SQL: "INSERT INTO t VALUES (?, ?, ?)", Args: []assay.Values{asks("SELECT CASE WHEN 1 THEN 7 END"), {Kind: assay.Row, Draw: assay.InOrder, Query: "SELECT 1 UNION ALL SELECT NULL"}, value}},
+	}}
+	mix := assay.Operation{Name: "mix", Parts: []assay.Part{{Operation: assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT 1", Query: true}}}, Weight: 1}, {Operation: one, Weight: 1}}}
+	d := tableOfFive(t, schema)
+	for _, op := range []assay.Operation{one, mix} {
+		trace, err := d.Trace(t.Context(), op, 100)
+		must(t, err)
+		got, err := nullsOf(op, trace)
+		must(t, err)
+		if diff := cmp.Diff([][]bool{{true, false, false, true, false}}, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", op.Name, diff)
 		}
-	}
-	if want := []int{-1, 0, 2, 3, 5, 7, 8}; !slices.Equal(got, want) {
-		t.Errorf("got that the arguments %v may be NULL, want %v", got, want)
 	}
 }
 
@@ -66,7 +70,7 @@ func TestInfluences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := influencesOf(t.Context(), conn, assay.Operation{Changes: true, Steps: []assay.Step{{SQL: c.sql, Args: []assay.Values{value, id}}}}, all)
+		found, err := influencesOf(t.Context(), conn, assay.Operation{Changes: true, Steps: []assay.Step{{SQL: c.sql, Args: []assay.Values{value, id}}}}, nil, all)
 		if c.problem != "" {
 			if err == nil || !strings.Contains(err.Error(), c.problem) {
 				t.Errorf("%s: got %v, want ...%s", name, err, c.problem)

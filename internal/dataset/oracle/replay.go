@@ -257,7 +257,11 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 				return err
 			}
 			if r.several {
-				if r.influences, err = influencesOf(ctx, conn, r.Operation, r.tables); err != nil {
+				nulls, err := nullsOf(r.Operation, r.Trace)
+				if err != nil {
+					return err
+				}
+				if r.influences, err = influencesOf(ctx, conn, r.Operation, nulls, r.tables); err != nil {
 					return err
 				}
 			}

@@ -104,7 +104,11 @@ func (b *answerFinder) watch(ctx context.Context, conn *sql.Conn) (watched []*ta
 	if err != nil {
 		return nil, err
 	}
-	influences, err := influencesOf(ctx, conn, b.Operation, tables)
+	nulls, err := nullsOf(b.Operation, b.Trace)
+	if err != nil {
+		return nil, err
+	}
+	influences, err := influencesOf(ctx, conn, b.Operation, nulls, tables)
 	if err != nil {
 		return nil, err
 	}
