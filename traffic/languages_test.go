@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/draft"
 	"assay/traffic"
 
@@ -239,9 +240,9 @@ type summary struct {
 func drafted(t *testing.T, log []byte) summary {
 	t.Helper()
 	database := shop(t)
-	d, err := draft.Make(t.Context(), draft.Options{Database: database, Log: log, LogName: "log", Plan: database + ".yaml", Folder: t.TempDir(),
+	d, err := draft.Make(t.Context(), draft.Options{Database: database, Logs: []draft.Log{{Name: "log", Data: log}}, Plan: database + ".yaml", Folder: t.TempDir(),
 		Timeout: time.Minute, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
-		Estimate: func([]assay.Case, int) time.Duration { return time.Minute }})
+		Estimate: func(*dataset.Data, []assay.Case, int) time.Duration { return time.Minute }})
 	if err != nil {
 		t.Fatal(err)
 	}

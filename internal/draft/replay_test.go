@@ -45,7 +45,7 @@ func TestRecording(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "recorded.db")
 		out, err := recording.Create(t.Context(), path)
 		must(t, err)
-		l, err := readLog(t.Context(), []byte(text), out)
+		l, err := recordLogs(t.Context(), out, Log{"app.ndjson", []byte(text)})
 		must(t, err)
 		_, err = out.Close(t.Context(), l.lacks)
 		must(t, err)
@@ -124,7 +124,7 @@ func TestChangedSince(t *testing.T) {
 			must(t, os.Chtimes(database+"-wal", c.wal, c.wal))
 		}
 		l := &logged{began: began, changes: c.changes}
-		if why := l.changedSince(&Options{Database: c.database, LogName: log, AsRecorded: c.asRecorded}); (why == "") != c.known {
+		if why := l.changedSince(&Options{Database: c.database, Logs: []Log{{Name: log}}, AsRecorded: c.asRecorded}); (why == "") != c.known {
 			t.Errorf("%+v: got %q", c, why)
 		}
 	}
