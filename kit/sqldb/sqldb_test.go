@@ -36,7 +36,7 @@ func TestTarget(t *testing.T) {
 	if f.open != 0 {
 		t.Errorf("%d connections are still open", f.open)
 	}
-	if got := New(d).Capabilities(); !reflect.DeepEqual(got, []string{"sql", "http", "answers"}) {
+	if got := New(d).Capabilities(); !reflect.DeepEqual(got, []string{"sql", "http", "answers", "ordered"}) {
 		t.Errorf("capabilities %v", got)
 	}
 	if _, err := New(Driver{SQLName: "nobody registered it"}).Target(); err == nil {

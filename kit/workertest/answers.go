@@ -14,6 +14,7 @@ import (
 var answersChecks = []check{
 	{"clients that are measured tell the answer at each position", wire.CapAnswers, answersTold},
 	{"a mix tells the answers of its reading parts", wire.CapAnswers, answersOfAMix},
+	{"a mix in order keeps it among several clients", wire.CapOrdered, mixInOrder},
 	{"answers are told of a number of operations only", wire.CapAnswers, func(b *bench) {
 		op := b.told()
 		b.prepare(op, 1)

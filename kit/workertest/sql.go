@@ -58,7 +58,6 @@ var sqlChecks = []check{
 	{"the answers of several steps are digested apart", wire.CapSQL, stepsApart},
 	{"an operation that changes data is not verified", wire.CapSQL, changesNotVerified},
 	{"a mix runs its parts as its trace says", wire.CapSQL, mixes},
-	{"a mix in order keeps it among several clients", wire.CapOrdered, mixInOrder},
 	{"operations of several steps run all of them", wire.CapSQL, severalSteps},
 	{"SQL that does not compile is refused with the driver's words", wire.CapSQL, badSQL},
 }
