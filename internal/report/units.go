@@ -99,6 +99,9 @@ func uncertainty(i stat.Interval) string {
 	case i.N < 2 || !analysis.Finite(half):
 		return markSpread
 	}
+	if 100*half > maxHalfWidth {
+		return fmt.Sprintf("%s>%d%%", markSpread, maxHalfWidth)
+	}
 	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
 }
 
