@@ -254,11 +254,14 @@ func (m *Measuring) named(version string) string {
 // could be compared.
 func (u *Upgrade) worse(rules Rules) (string, error) {
 	rules.FailUndecided = false
-	for _, f := range u.Findings(rules) {
-		if f.Kind == Open {
-			return "", errors.New(f.Message)
+	findings := u.Findings(rules)
+	for _, f := range findings {
+		if f.Kind != Open {
+			return f.Cell + ": " + f.Message, nil
 		}
-		return f.Cell + ": " + f.Message, nil
+	}
+	if len(findings) > 0 {
+		return "", errors.New(findings[0].Message)
 	}
 	return "", nil
 }

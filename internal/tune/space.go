@@ -75,16 +75,6 @@ func (p Point) with(factor, level int) Point {
 	return other
 }
 
-// differs is the first factor in which two points differ.
-func (p Point) differs(other Point) int {
-	for i := range p {
-		if p[i] != other[i] {
-			return i
-		}
-	}
-	return len(p)
-}
-
 // changed are the factors that are not at their first level.
 func (p Point) changed() []int {
 	var all []int
