@@ -99,7 +99,7 @@ func TestPackIsDeterministicAndUnpacksToTheSame(t *testing.T) {
 		"kit/testdata/big":            "not needed",
 		"workers/plain/plain*":        "a compiled program",
 		"workers/plain/.git/config":   "hidden",
-		"workers/plain/part.c":        "int part;\n",
+		"workers/plain/part.h":        "int part;\n",
 		"workers/script/.cache/thing": "hidden",
 	})
 	var first, second bytes.Buffer
@@ -129,7 +129,7 @@ func checkUnpacked(t *testing.T, s Source) {
 		}
 		got = append(got, name)
 	}
-	want := []string{"kit/go.mod", "kit/kit.go", "workers/plain/go.mod", "workers/plain/main.go", "workers/plain/part.c",
+	want := []string{"kit/go.mod", "kit/kit.go", "workers/plain/go.mod", "workers/plain/main.go", "workers/plain/part.h",
 		"workers/script/README.md", "workers/script/lib/a.sh", "workers/script/worker*"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unpacked (-want +got)\n%s", diff)

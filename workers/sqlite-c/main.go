@@ -39,8 +39,14 @@ func main() {
 		Open:  open,
 		Code:  code,
 		Mutex: mutex,
+		Lacks: lacks,
 		Loop:  newLoop,
 	}))
+}
+
+// lacks reports whether SQLite has no database in memory that connections share.
+func lacks(name, value string) bool {
+	return name == "memory" && value == "1" && C.sqlite3_libversion_number() < 3036000
 }
 
 // failure is an error of SQLite.

@@ -33,7 +33,7 @@ func TestWrite(t *testing.T) {
 	for language, want := range map[string]map[string]string{
 		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": "gotest.Conformance"},
 		"python": {"main.py": `name = "fresh-python"`, "README.md": "# fresh-python", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
-		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm ci"},
+		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm $how"},
 		"rust":   {"main.rs": `NAME: &'static str = "fresh-rust"`, "Cargo.toml": `name = "worker-fresh-rust"`, "Cargo.lock": `name = "worker-fresh-rust"`, "assay.rs": "protocol", "build": "cargo"},
 	} {
 		folder, err := Write(dir, "fresh-"+language, language)

@@ -344,12 +344,12 @@ class Worker:
         nanos, operations, start = (request.get(k, 0) for k in ("nanos", "operations", "start"))
         invalid((nanos > 0) == (operations > 0), "measure wants nanos or operations, one of them")
         invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
-        beyond = not operations or start + operations > operation.length
-        invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if request.get("phases"):
             raise Refusal("unsupported", "this worker does not time phases")
         if isinstance(operation, Call):
             return operation.measure(request, self.busy)
+        beyond = not operations or start + operations > operation.length
+        invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if not request.get("answers"):
             return Lap(operation, request, operation.clients).run() | {"loop_ns": Null.of(operation, request)}
         invalid(not operations, "answers are told of a number of operations")
