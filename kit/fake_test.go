@@ -126,7 +126,7 @@ func (c fakeClient) Do(position int) (int, error) {
 	if c.fake.do != nil {
 		return c.fake.do(c.op, position)
 	}
-	return ExpectedRows(c.op), nil
+	return expectedRows(c.op), nil
 }
 
 func (c fakeClient) Close() error {

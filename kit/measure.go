@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -43,7 +42,6 @@ type lap struct {
 	phases   *Phases   // nil unless asked for
 	marks    *os.File  // nil unless asked for
 	answers  *answers  // nil unless asked for
-	loop     Loop      // nil where the kit's own loop runs
 	order    *sequence // nil where clients need not wait for each other
 	batch    int64
 	latency  bool
@@ -52,7 +50,6 @@ type lap struct {
 	window   int64        // ns; 0 in a block
 	minUnits int64        // units to run in a window whatever the clock says
 	arrived  atomic.Int64 // clients that are ready
-	clock    float64      // ns that a reading of the loop's clock costs; 0: it is the kit's
 	began    int64        // clock when the last client arrived
 	unix     int64        // the same as Unix time in ns
 	deadline int64        // clock; MaxInt64 in a block
@@ -91,20 +88,13 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	}
 	shares := make([]share, len(p.clients))
 	for i := range shares {
-		if l.latency && l.loop == nil {
+		if l.latency {
 			shares[i].histogram = new(wire.Histogram)
 		}
 	}
 	before, delayed := countersBefore()
-	if l.loop != nil {
-		l.runLoop()
-	} else {
-		l.run(shares)
-	}
+	l.run(shares)
 	after, then := countersAfter()
-	if l.loop != nil {
-		l.looped(shares)
-	}
 	result := l.sum(shares)
 	result.Counters = after.Since(before)
 	if len(shares) == 1 { // which ran on this thread
@@ -116,11 +106,8 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	if l.answers != nil {
 		result.Digests, err = l.answers.digests(l), l.answers.close()
 	}
-	if l.loop != nil {
-		err = l.loop.Close()
-	}
 	if l.phases != nil {
-		result.Phases, result.ClockNanos = l.phases.report(), cmp.Or(l.clock, clockNanos())
+		result.Phases, result.ClockNanos = l.phases.report(), clockNanos()
 	}
 	return result, err
 }
@@ -140,14 +127,11 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.window = request.Nanos
 		l.minUnits = minOperations * int64(len(p.clients))
 	}
-	looper, loops := p.looper()
 	var err error
 	if l.order, err = newSequence(p, request); err != nil {
 		return nil, err
 	}
 	switch {
-	case loops && l.order == nil && request.Marks == "" && !request.Answers:
-		err = l.newLoop(looper, request.Phases)
 	case request.Marks != "":
 		l.clients, l.marks, err = mark(p.clients, request.Marks)
 	case request.Phases:

@@ -59,7 +59,7 @@ func watched() (*fake, *visits) {
 	v := &visits{}
 	return &fake{do: func(op wire.Operation, position int) (int, error) {
 		v.at(position)
-		return ExpectedRows(op), nil
+		return expectedRows(op), nil
 	}}, v
 }
 

@@ -77,7 +77,7 @@ func (m *mix) Client() (Client, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 		c.parts = append(c.parts, client)
-		c.rows = append(c.rows, ExpectedRows(m.specs[i]))
+		c.rows = append(c.rows, expectedRows(m.specs[i]))
 	}
 	return c, nil
 }

@@ -58,12 +58,6 @@ func (p *Phases) end(phase Phase) {
 	p.last = now
 }
 
-// Add adds what a loop of another language has timed of a phase.
-func (p *Phases) Add(phase Phase, nanos, count int64) {
-	p.sums[phase].nanos += nanos
-	p.sums[phase].count += count
-}
-
 func (p *Phases) report() []wire.Phase {
 	var all []wire.Phase
 	for i, sum := range p.sums {

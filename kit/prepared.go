@@ -22,7 +22,7 @@ type prepared struct {
 }
 
 func prepareOperation(db Database, spec wire.Operation, clients int) (*prepared, error) {
-	p := &prepared{spec: spec, unit: int64(max(1, spec.Transaction)), rows: ExpectedRows(spec)}
+	p := &prepared{spec: spec, unit: int64(max(1, spec.Transaction)), rows: expectedRows(spec)}
 	var err error
 	if p.operation, p.length, err = build(db, spec); err != nil {
 		return nil, err
@@ -57,9 +57,9 @@ func FirstArguments(steps []wire.Step, step int, trace *column.File) []any {
 	return values
 }
 
-// ExpectedRows is the number of rows of one Do; -1: any number. The parts of a mix check
+// expectedRows is the number of rows of one Do. The parts of a mix check
 // their own.
-func ExpectedRows(spec wire.Operation) int {
+func expectedRows(spec wire.Operation) int {
 	if len(spec.Parts) > 0 {
 		return -1
 	}

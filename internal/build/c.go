@@ -13,12 +13,11 @@ import (
 	"time"
 )
 
-// cJob is the build of a worker with the SQLite that it calls: its own files and SQLite's.
+// cJob is the build of a worker in C: its own files and SQLite's.
 type cJob struct {
 	builder  *Builder
 	driver   Driver
 	spec     Spec
-	tools    toolchain
 	files    tree
 	sqlite   amalgamation
 	compiler []string // path and arguments
@@ -29,7 +28,7 @@ type cJob struct {
 	packages packages // where the driver installs any
 }
 
-// BuildBeside compiles a C program that lies in a folder of a worker with C files, with
+// BuildBeside compiles a C program that lies in a folder of a worker in C, with
 // the SQLite of that worker, into output. It is not cached.
 func (b *Builder) BuildBeside(ctx context.Context, spec Spec, folder, output string) error {
 	d, err := b.Source.driver(spec.Name)
@@ -48,67 +47,20 @@ func (b *Builder) BuildBeside(ctx context.Context, spec Spec, folder, output str
 // the drivers are alike in it.
 var optimization = []string{"-O2", "-g", "-pthread"}
 
-// buildC builds a worker whose own C calls SQLite: Go compiles the amalgamation with it, in
-// the worker's folder.
 func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
 	j, err := b.newCJob(ctx, d, spec)
 	if err != nil {
 		return Worker{}, err
 	}
+	j.folder = filepath.Join("workers", d.Name)
 	w := Worker{Name: d.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: d.Module,
-		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its loop and SQLite are C"}
+		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "all of it is C"}
 	if intact(j.program) {
 		w.Cached = true
 		return w, nil
 	}
 	defer b.building(spec.String(), start)()
-	return w, j.compileWithGo(ctx)
-}
-
-// compileWithGo has Go compile the worker, with the amalgamation in its folder.
-func (j *cJob) compileWithGo(ctx context.Context) error {
-	if j.tools["CGO_ENABLED"] == "0" {
-		return fmt.Errorf("worker %s is written with cgo, and cgo is off; %s", j.driver.Name, cgoHint)
-	}
-	whole := &job{driver: j.driver, files: slices.Clone(j.files), tools: j.tools, program: j.program}
-	add := func(name string, text []byte) {
-		whole.files = append(whole.files, sourceFile{path: "workers/" + j.driver.Name + "/" + name, data: text})
-	}
-	add("flags.go", j.flags())
-	for name, path := range map[string]string{"sqlite3.c": j.sqlite.source, "sqlite3.h": j.sqlite.header} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		add(name, text)
-	}
-	return whole.do(ctx, (*compilation).compile, (*compilation).install)
-}
-
-// flags are a Go file with what SQLite is compiled with. In CGO_CFLAGS it would hold for Go's
-// own C too.
-func (j *cJob) flags() []byte {
-	like := []string{"-DASSAY_LIKE=" + j.spec.Version}
-	return fmt.Appendf(nil, "package main\n\n// #cgo CFLAGS: %s\n// #cgo LDFLAGS: %s -ldl\nimport \"C\"\n",
-		strings.Join(lastOfEach(j.sqlite.flags, j.spec.defines(), like), " "), mathLibrary)
-}
-
-// lastOfEach joins flags, without those that define what later ones define again: compilers
-// warn of that.
-func lastOfEach(flags ...[]string) []string {
-	all := slices.Concat(flags...)
-	name := func(flag string) string {
-		name, _, _ := strings.Cut(flag, "=")
-		return name
-	}
-	var kept []string
-	for i, flag := range all {
-		later := func(other string) bool { return name(other) == name(flag) }
-		if !strings.HasPrefix(flag, "-D") || !slices.ContainsFunc(all[i+1:], later) {
-			kept = append(kept, flag)
-		}
-	}
-	return kept
+	return w, j.build(ctx)
 }
 
 func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...string) (*cJob, error) {
@@ -116,7 +68,7 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 	if err != nil {
 		return nil, err
 	}
-	j := &cJob{builder: b, driver: d, tools: tools}
+	j := &cJob{builder: b, driver: d}
 	if err := j.findCompiler(ctx, tools); err != nil {
 		return nil, err
 	}
@@ -133,14 +85,6 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 		return nil, err
 	}
 	of := fmt.Sprintf("worker %s %s ", spec, j.compiled())
-	if d.C {
-		kit, err := b.Source.kit()
-		if err != nil {
-			return nil, err
-		}
-		j.files = append(kit, j.files...)
-		of += fmt.Sprintf("%q ", tools.lines())
-	}
 	if d.Script {
 		of += fmt.Sprintf("%s %s ", sharedLibrary, columnMetadata)
 	}

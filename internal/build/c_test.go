@@ -19,16 +19,12 @@ const (
 		"#define SQLITE_SOURCE_ID \"2026-02-03 04:05:06 abc\"\nint tiny_threadsafe(void);\n"
 	tinySource = "#include \"sqlite3.h\"\n#ifndef SQLITE_THREADSAFE\n#define SQLITE_THREADSAFE 1\n#endif\n" +
 		"int tiny_threadsafe(void) { return SQLITE_THREADSAFE; }\n"
-	tinyWorker = `package main
-
-/*
-#include "sqlite3.h"
-int said(void);
-*/
-import "C"
-import "fmt"
-
-func main() { fmt.Println("threadsafe", C.tiny_threadsafe(), "said", C.said()) }
+	tinyWorker = `#include <stdio.h>
+#include ASSAY_SQLITE_HEADER
+#ifndef ASSAY_LIKE
+#define ASSAY_LIKE "none"
+#endif
+int main(void) { printf("%s like %s threadsafe %d\n", ASSAY_DRIVER_VERSION, ASSAY_LIKE, tiny_threadsafe()); }
 `
 )
 
@@ -47,10 +43,8 @@ func cSource(t *testing.T) Source {
 		"more.go": "//go:build more\n\npackage cgodb\n\n// #cgo CFLAGS: -DSQLITE_THREADSAFE=7\nimport \"C\"\n",
 		"db.go":   "package cgodb\n\n// #cgo CFLAGS: -Ic -DSQLITE_THREADSAFE=2\nimport \"C\"\n"})
 	put(t, s.Dir, map[string]string{
-		"workers/floor/go.mod": "module assay/workers/floor\n\ngo 1.26.0\n\nrequire (\n\tassay/kit v0.0.0\n\texample.test/tiny v1.0.0\n)\n\n" +
-			"replace assay/kit => ../../kit\n",
-		"workers/floor/main.go":      tinyWorker,
-		"workers/floor/said.c":       "#define TEXT(x) #x\n#define LIKE(x) TEXT(x)\nint said(void) { return sizeof LIKE(ASSAY_LIKE) - 1; }\n",
+		"workers/floor/go.mod":       "module assay/workers/floor\n\ngo 1.26.0\n\nrequire example.test/tiny v1.0.0\n",
+		"workers/floor/main.c":       tinyWorker,
 		"workers/floor/other/main.c": "int main(void) { return 1; }\n",
 		"workers/floor/README.md":    "# The floor\n",
 		"workers/cgodb/go.mod": "module assay/workers/cgodb\n\ngo 1.26.0\n\nrequire (\n\tassay/kit v0.0.0\n\texample.test/cgodb v1.0.0\n)\n\n" +
@@ -69,7 +63,7 @@ func TestWorkerInC(t *testing.T) {
 	b, states := builder(t, cSource(t))
 	first := mustBuild(t, b, Spec{Name: "floor"})
 	want := Worker{Name: "floor", Version: "3.9.1", Program: first.Program, Digest: first.Digest, Module: "example.test/tiny",
-		Modules: []string{"example.test/tiny@v1.0.0"}, Toolchain: first.Toolchain, FixedLayout: "its loop and SQLite are C", Took: first.Took}
+		Modules: []string{"example.test/tiny@v1.0.0"}, Toolchain: first.Toolchain, FixedLayout: "all of it is C", Took: first.Took}
 	if !reflect.DeepEqual(first, want) || first.Toolchain == "" {
 		t.Errorf("got  %+v\nwant %+v", first, want)
 	}
@@ -88,11 +82,11 @@ func TestWorkerInCVariants(t *testing.T) {
 	b, _ := builder(t, cSource(t))
 	seen := map[string]string{}
 	for _, c := range []struct{ spec, flags, want string }{
-		{"floor", "", "threadsafe 1 said 0\n"},
-		{"floor:THREADSAFE=0", "", "threadsafe 0 said 0\n"},
-		{"floor@cgodb", "", "threadsafe 2 said 5\n"},
-		{"floor@cgodb", "-tags=more", "threadsafe 7 said 5\n"}, // as the driver would be built
-		{"floor@cgodb:THREADSAFE=0", "", "threadsafe 0 said 5\n"},
+		{"floor", "", "3.9.1 like none threadsafe 1\n"},
+		{"floor:THREADSAFE=0", "", "3.9.1 like none threadsafe 0\n"},
+		{"floor@cgodb", "", "3.8.0 like cgodb threadsafe 2\n"},
+		{"floor@cgodb", "-tags=more", "3.8.0 like cgodb threadsafe 7\n"}, // as the driver would be built
+		{"floor@cgodb:THREADSAFE=0", "", "3.8.0 like cgodb threadsafe 0\n"},
 	} {
 		t.Setenv("GOFLAGS", "-modcacherw "+c.flags)
 		spec, err := ParseSpec(c.spec)
@@ -123,9 +117,9 @@ func TestWorkerInCErrors(t *testing.T) {
 		_, err = b.Build(t.Context(), spec)
 		checkError(t, err, c.want)
 	}
-	put(t, s.Dir, map[string]string{"workers/floor/said.c": "int said(void) { missing; }\n"})
+	put(t, s.Dir, map[string]string{"workers/floor/main.c": "int main(void) { missing; }\n"})
 	_, err := b.Build(t.Context(), Spec{Name: "floor"})
-	checkError(t, err, "worker floor: compile workers/floor and example.test/tiny@", "said.c:1:")
+	checkError(t, err, "worker floor: compile workers/floor: ", "exit status 1\n\t", "main.c:1:")
 	checkNothingLeft(t, b)
 }
 

@@ -26,7 +26,7 @@ type Driver struct {
 	About    string // one sentence, from the worker's package comment or README
 	Dir      string
 	Prebuilt bool // has an executable file named worker instead of a go.mod
-	C        bool // has C files of its own that call SQLite: Module is where it has that from
+	C        bool // is written in C: Module is where it has SQLite from
 	Script   bool // has an executable file named worker that loads SQLite as a library: Module is where it has that from
 	Installs bool // has an executable file named build, which installs what a script needs
 	Store    bool // is of a key-value store, and runs no SQL
@@ -91,16 +91,15 @@ func (s Source) driver(name string) (Driver, error) {
 	return d, nil
 }
 
-// kind finds out whether C files lie beside a folder's Go files, or an executable file named
-// worker instead of them.
+// kind finds out whether a folder without Go files has C files, or an executable file named
+// worker.
 func (d *Driver) kind() error {
 	goFiles, err := filepath.Glob(filepath.Join(d.Dir, "*.go"))
-	if err != nil {
+	if err != nil || len(goFiles) > 0 {
 		return err
 	}
 	c, err := filepath.Glob(filepath.Join(d.Dir, "*.c"))
-	d.C = len(goFiles) > 0 && len(c) > 0
-	d.Script = len(goFiles) == 0 && isExecutable(filepath.Join(d.Dir, "worker"))
+	d.C, d.Script = len(c) > 0, isExecutable(filepath.Join(d.Dir, "worker"))
 	return err
 }
 
@@ -132,21 +131,14 @@ func paragraph(text, word string) string {
 	return ""
 }
 
-// ofModule takes the one module beside kit that a worker requires whose SQLite is compiled
-// with it.
+// ofModule takes the one module that a worker in C requires.
 func (d Driver) ofModule(mod goMod) (Driver, error) {
-	delete(mod.requires, kitModule)
 	if len(mod.requires) != 1 {
-		return Driver{}, fmt.Errorf("workers/%s/go.mod requires %d modules: a worker that calls SQLite by itself requires the one that holds it", d.Name, len(mod.requires))
+		return Driver{}, fmt.Errorf("workers/%s/go.mod requires %d modules: a worker that is not in Go requires the one that holds SQLite", d.Name, len(mod.requires))
 	}
 	for d.Module, d.Version = range mod.requires {
 	}
 	d.ofReadme()
-	if d.C {
-		_, comment, err := readPackage(d.Dir)
-		d.About = new(doc.Package).Synopsis(comment)
-		return d, err
-	}
 	return d, nil
 }
 

@@ -50,10 +50,6 @@ type view struct {
 	bytes []byte
 }
 
-// Data is the whole file, for a loop of another language that reads it. The caller must not
-// change it.
-func (f *File) Data() []byte { return f.data }
-
 // Rows returns the number of rows.
 func (f *File) Rows() int { return f.rows }
 

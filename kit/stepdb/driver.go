@@ -41,12 +41,6 @@ type Driver struct {
 	// Memory is the URI of a database in memory that several connections share;
 	// empty: SQLite's VFS memdb.
 	Memory string
-	// Loop makes a window of an operation ready, or of a mix of several parts; nil where the
-	// kit's own loop runs windows.
-	Loop func(w kit.Window, parts []Part) (kit.Loop, error)
-	// Version replaces the module's version, and Facts replace facts of the same names.
-	Version string
-	Facts   map[string]string
 }
 
 // Source says what to open and how.

@@ -41,9 +41,6 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		return nil, err
 	}
 	err = d.any(func(conn Conn) error { return o.explain(conn, steps) })
-	if d.driver.Loop != nil {
-		return looping{o}, err
-	}
 	return o, err
 }
 

@@ -1,10 +1,8 @@
 package stepdb
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 
@@ -15,18 +13,13 @@ import (
 
 type engine struct{ driver Driver }
 
-// Capabilities leave HTTP out where the driver has a loop of its own, which no request comes
-// through.
 func (e engine) Capabilities() []string {
-	if e.driver.Loop != nil {
-		return []string{wire.CapSQL, wire.CapAnswers}
-	}
 	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers, wire.CapOrdered}
 }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
-	target := wire.Target{Driver: e.driver.Name, DriverVersion: cmp.Or(e.driver.Version, kit.ModuleVersion(e.driver.Module)), Engine: "sqlite"}
+	target := wire.Target{Driver: e.driver.Name, DriverVersion: kit.ModuleVersion(e.driver.Module), Engine: "sqlite"}
 	conn, err := e.driver.Open(Source{URI: ":memory:", Unasked: true})
 	if err != nil {
 		return target, err
@@ -51,13 +44,11 @@ func (e engine) facts() map[string]string {
 	if e.driver.Pool != nil {
 		pool = "the driver's own, for each operation"
 	}
-	facts := map[string]string{
+	return map[string]string{
 		"api": "direct", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
 		"pool": pool, "statement_cache": e.driver.StatementCache,
 		"uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
-	maps.Copy(facts, e.driver.Facts)
-	return facts
 }
 
 // Open opens all connections, so that none is opened while measuring.

@@ -18,9 +18,6 @@ type Histogram struct{ counts [bucketsAll]uint32 }
 // Record counts one value; negative ones count as zero.
 func (h *Histogram) Record(nanos int64) { h.counts[index(nanos)]++ }
 
-// Counts are the counts of all buckets, for a loop of another language that records values.
-func (h *Histogram) Counts() []uint32 { return h.counts[:] }
-
 func index(v int64) int {
 	if v < subBuckets {
 		return int(max(v, 0))

@@ -1,0 +1,87 @@
+// Operations: statements with their arguments.
+#ifndef OPERATION_H
+#define OPERATION_H
+
+#include "answer.h"
+#include "column.h"
+#include "database.h"
+#include "json.h"
+
+typedef struct {
+	char *sql;
+	bool script; // sql is several statements, which sqlite3_exec runs
+	bool query;
+	int args;
+	int first; // column of the trace with the first argument
+	int64_t rows;
+	returned *types;
+	int columns;
+} step;
+
+// PHASES, in their order. Preparing and finalizing are phases where the
+// statement is compiled for each execution.
+typedef enum { PHASE_PREPARE, PHASE_BIND, PHASE_NEXT, PHASE_SCAN, PHASE_CLOSE_ROWS, PHASE_CLOSE_STMT, PHASE_COUNT } phase;
+
+typedef struct {
+	int64_t last;
+	struct { int64_t nanos, count; } sums[PHASE_COUNT];
+} phases;
+
+typedef struct operation {
+	char *name;
+	database *db;
+	step *steps;
+	int step_count;
+	struct operation *parts; // a mix has these instead of steps
+	int part_count;
+	column_file *trace;
+	bool changes, retry_busy, each;
+	int64_t transaction;
+	int64_t unit;   // operations that one do runs
+	int64_t length; // of the trace in units
+	int64_t rows;   // of a unit; -1: any number
+	int clients;
+	// statements of each connection, compiled before measuring: by connection
+	// and step. Empty where they are compiled for each execution.
+	sqlite3_stmt ***statements;
+	sqlite3_stmt *(*control)[3]; // BEGIN, COMMIT, ROLLBACK of each writer
+	int connections;
+	char *query_plan;
+} operation;
+
+// result is what came of a unit: rows, and where it went wrong, why.
+typedef enum { DONE, BUSY, MISSED, BROKEN } outcome;
+
+typedef struct {
+	outcome outcome;
+	int64_t rows;
+	int steps;  // that were done
+	bool stale; // a deferred transaction had read, and came too late to change
+	char message[512];
+	char *buffer; // where texts and blobs are read into
+	size_t room;
+	answer *answers; // by step, where the rows of operations that change nothing are digested; NULL while measuring
+	const operation *told; // what they are of; NULL: of nothing
+} result;
+
+bool operation_prepare(operation *o, database *db, const json *spec, int clients, error *e);
+void operation_close(operation *o);
+
+// operation_do runs the unit at a position for a client. With phases it times
+// them.
+void operation_do(operation *o, int client, int64_t position, result *r, phases *p);
+
+// operation_digest is the digest of its steps' answers; it returns how many rows
+// they are.
+int64_t operation_digest(const operation *o, const answer *answers, char hex[65]);
+
+// operation_max_steps is how many steps it has, or the part of a mix with most.
+int operation_max_steps(const operation *o);
+
+// operation_answer adds the answers at a position to the steps' digests.
+bool operation_answer(operation *o, int64_t position, answer *answers, error *e);
+
+// query_answer digests the answer to SQL.
+bool query_answer(database *db, const char *sql, const returned *types, int columns, answer *a, error *e);
+
+#endif
