@@ -75,7 +75,7 @@ var Coordinates = []Coordinate{
 		Clear: func(c *Cell) { c.Transaction = 0 }},
 	{Name: "begin", Silent: true, Value: func(c Cell) string { return string(c.Begin) },
 		Plain: func(c Cell) bool { return c.Begin == "" },
-		Long:  func(c Cell) string { return "begins " + string(c.Begin) }},
+		Long:  func(c Cell) string { return string(c.Begin) }},
 	{Name: "rate", Value: func(c Cell) string { return fmt.Sprintf("%g", c.Rate) }, Number: func(c Cell) float64 { return c.Rate },
 		Plain: func(c Cell) bool { return c.Rate == 0 },
 		Long:  func(c Cell) string { return fmt.Sprintf("%g arrivals/s", c.Rate) },

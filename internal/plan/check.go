@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"assay"
 )
@@ -32,11 +33,22 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 		case machine[name] != "":
 			c.m.at(e.key.place, "{{%s}} is known in every plan: a param needs another name", name)
 		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
-			c.m.at(e.key.place, "the workload has a param %q already", name)
+			c.narrows(e, outer)
+			continue
 		}
 		axes = append(axes, Axis{name, c.axisValues(e)})
 	}
 	return axes
+}
+
+// narrows checks values that an operation takes of a param of its workload, instead of all.
+func (c checker) narrows(e entry[list[scalar]], outer []Axis) {
+	of := outer[slices.IndexFunc(outer, func(a Axis) bool { return a.Name == e.key.value })]
+	for _, s := range e.value.items {
+		if !slices.Contains(of.Values, plain(s.value)) {
+			c.m.at(s.place, "the workload's %s has no value %s: an operation takes some of %s", of.Name, plain(s.value), strings.Join(of.Values, ", "))
+		}
+	}
 }
 
 func (c checker) axisValues(e entry[list[scalar]]) []string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"assay"
 )
@@ -106,6 +107,17 @@ func (p *Plan) operationSize(o *operation) float64 {
 	return size
 }
 
+// takes reports whether the operation is measured at a point of the workload's params.
+func (o *operation) takes(point env) bool {
+	for _, e := range o.Params.entries {
+		value, known := point[e.key.value]
+		if known && !slices.ContainsFunc(e.value.items, func(s scalar) bool { return plain(s.value) == value }) {
+			return false
+		}
+	}
+	return true
+}
+
 // variant is an operation at one point of the params.
 type variant struct {
 	workload  string
@@ -130,6 +142,9 @@ func (p *Plan) resolve(m *mistakes) []variant {
 			}
 			for j := range w.operations.entries {
 				e := &w.operations.entries[j]
+				if !e.value.takes(outer.given) {
+					continue
+				}
 				for _, params := range outer.scaled.with(e.value.axes) {
 					at := &resolver{m: m, env: params, kv: r.kv}
 					op := at.any(e.key.value, &e.value, w.operations)

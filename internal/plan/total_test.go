@@ -51,17 +51,17 @@ func TestTotal(t *testing.T) {
 
 func TestTotalMistakes(t *testing.T) {
 	for sum, want := range map[string]string{
-		`{}, clients: 1`:                    "sum is empty: leave it out",
-		`{insrt: 1}, clients: 1`:            `unknown operation "insrt" (did you mean "insert"?)`,
-		`{part: 1}`:                         "part is measured in a mix only, and a sum needs its own time",
-		`{rows: 1}`:                         "rows is measured per row: a sum needs the time of the operation",
-		`{total: 1}`:                        "total is a sum, a call or served: a sum has other operations",
-		`{read: 0}`:                         "how many times the operation is done must be 1 to 1000000000, not 0",
-		`{insert: 1}`:                       "the sum needs a cell of insert with 2 clients, pool 2, profile plain and its params, and there is none: give both the same clients, pool, profiles and params",
-		`{both: 1}`:                         "the sum has several cells of both to choose from: give the sum the same params, and both one statement, one transaction and one begin",
-		`{read: 1}, transaction: 1`:         "transaction does not go with sum",
-		`{read: 1}, params: {size: [1, 2]}`: `the workload has a param "size" already`,
-		`callss`:                            `unknown value of sum "callss" (did you mean "calls"?)`,
+		`{}, clients: 1`:                     "sum is empty: leave it out",
+		`{insrt: 1}, clients: 1`:             `unknown operation "insrt" (did you mean "insert"?)`,
+		`{part: 1}`:                          "part is measured in a mix only, and a sum needs its own time",
+		`{rows: 1}`:                          "rows is measured per row: a sum needs the time of the operation",
+		`{total: 1}`:                         "total is a sum, a call or served: a sum has other operations",
+		`{read: 0}`:                          "how many times the operation is done must be 1 to 1000000000, not 0",
+		`{insert: 1}`:                        "the sum needs a cell of insert with 2 clients, pool 2, profile plain and its params, and there is none: give both the same clients, pool, profiles and params",
+		`{both: 1}`:                          "the sum has several cells of both to choose from: give the sum the same params, and both one statement, one transaction and one begin",
+		`{read: 1}, transaction: 1`:          "transaction does not go with sum",
+		`{read: 1}, params: {size: [1, 20]}`: `the workload's size has no value 1: an operation takes some of 10, 20`,
+		`callss`:                             `unknown value of sum "callss" (did you mean "calls"?)`,
 	} {
 		_, err := Decode("totals.yaml", []byte(totals+sum+"}\n"))
 		var found Errors

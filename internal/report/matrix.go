@@ -240,9 +240,14 @@ func (r *Report) distinguishes(c assay.Coordinate, cell assay.Cell) bool {
 	if !r.differing[c.Name] || c.Name == "clients" && cell.Clients > 1 {
 		return r.differing[c.Name]
 	}
+	return r.tellsApart(cell, c.Value)
+}
+
+// tellsApart reports whether tables of a cell's operation differ in a value.
+func (r *Report) tellsApart(cell assay.Cell, value func(assay.Cell) string) bool {
 	return slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool {
 		other := t.Cell()
-		return other.Workload == cell.Workload && other.Operation == cell.Operation && c.Value(other) != c.Value(cell)
+		return other.Workload == cell.Workload && other.Operation == cell.Operation && value(other) != value(cell)
 	})
 }
 

@@ -21,22 +21,17 @@ type Report struct {
 	Published []Published
 	// Links lead from the page to others of the same server; there need be none.
 	Links []doc.Link
-	// differing are the coordinates and the parameters that are not the same in all tables.
-	differing, differingParams map[string]bool
+	// differing are the coordinates that are not the same in all tables.
+	differing map[string]bool
 }
 
 // New is the report on a run.
 func New(r *analysis.Result) *Report {
-	report := &Report{Result: r, differing: map[string]bool{}, differingParams: map[string]bool{}}
+	report := &Report{Result: r, differing: map[string]bool{}}
 	for _, t := range r.Tables {
 		first, cell := r.Tables[0].Cell(), t.Cell()
 		for _, c := range assay.TableCoordinates() {
 			report.differing[c.Name] = report.differing[c.Name] || c.Value(cell) != c.Value(first)
-		}
-		for _, params := range []map[string]string{first.Params, cell.Params} {
-			for name := range params {
-				report.differingParams[name] = report.differingParams[name] || cell.Params[name] != first.Params[name]
-			}
 		}
 	}
 	return report

@@ -484,7 +484,7 @@ func TestLabels(t *testing.T) {
 		got = append(got, r.label(table))
 	}
 	slices.Sort(got)
-	want := []string{"app, 8 clients, cache=warm, n=5, 100k rows", "read, cache=cold, n=6, 2M rows", "read, cache=warm, n=5, 100k rows"}
+	want := []string{"app, 8 clients", "read, cache=cold, n=6, 2M rows", "read, cache=warm, n=5, 100k rows"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -105,12 +105,12 @@ func uncertainty(i stat.Interval) string {
 	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
 }
 
-// paramLabels are the parameters of a cell that are not the same in all tables: numbers of what
-// their names count in words.
+// paramLabels are the parameters of a cell that are not the same in all tables of its operation:
+// numbers of what their names count in words.
 func (r *Report) paramLabels(cell assay.Cell) []string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
-		if !r.differingParams[name] {
+		if !r.tellsApart(cell, func(c assay.Cell) string { return c.Params[name] }) {
 			continue
 		}
 		value := roundNumber(cell.Params[name])
