@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,17 +42,30 @@ func (t *trial) startCheckpointer(ctx context.Context, path string) (*checkpoint
 		return nil, fmt.Errorf("a second process that checkpoints: %w", err)
 	}
 	c := &checkpointer{db, make(chan error, 1)}
-	go func() {
-		c.ended <- guard.Error(func() error {
-			for { // until it is killed
-				if err := db.call(ctx, wire.TypeMeasure, wire.Measure{Operation: checkpointName, Nanos: time.Second.Nanoseconds()}, nil); err != nil {
-					return nil
-				}
-			}
-		})
-	}()
+	go func() { c.ended <- guard.Error(func() error { return checkpointing(ctx, db) }) }()
 	return c, nil
 }
+
+// checkpointing goes on until the process is killed. It is an error where none of its checkpoints
+// was right: nothing would have been tried.
+func checkpointing(ctx context.Context, db *database) error {
+	var right, done int64
+	said := ""
+	for {
+		var m wire.Measured
+		if err := db.call(ctx, wire.TypeMeasure, wire.Measure{Operation: checkpointName, Nanos: checkpointsFor.Nanoseconds()}, &m); err != nil {
+			break
+		}
+		right, done, said = right+m.Operations, done+m.Executed, cmp.Or(m.Error, m.Miss, said)
+	}
+	if done > 0 && right == 0 {
+		return fmt.Errorf("none of %d checkpoints of the second process was right: %s", done, said)
+	}
+	return nil
+}
+
+// checkpointsFor is how long it checkpoints between two answers.
+const checkpointsFor = 10 * time.Millisecond
 
 // kill kills it, if there is one, and waits for its end.
 func (c *checkpointer) kill() error {

@@ -45,7 +45,7 @@ func (s Step) String() string {
 	case s.Worse != "":
 		return fmt.Sprintf("%s (%s): worse: %s", s.Version, how, s.Worse)
 	}
-	return fmt.Sprintf("%s (%s): not worse", s.Version, how)
+	return fmt.Sprintf("%s (%s): not shown to be worse", s.Version, how)
 }
 
 // Bisection is what was found.
@@ -65,14 +65,14 @@ func (b *Bisection) String() string {
 	if len(b.Between) > 0 {
 		return text + fmt.Sprintf("; or one of those after %s that were skipped: %s", b.Before, strings.Join(b.Between, ", "))
 	}
-	return text + "; " + b.Before + " is not"
+	return text + "; " + b.Before + " is not shown to be"
 }
 
 // bisector looks for the first of several versions that is worse than the one before all.
 type bisector struct {
 	driver   string
-	versions []string // older ones first: the good one, ..., the bad one
-	plans    func(ctx context.Context, version string) (map[string]string, error)
+	versions []string                                                             // older ones first: the good one, ..., the bad one
+	plans    func(ctx context.Context, version string) (map[string]string, error) // nil: there are none to compare
 	measure  func(ctx context.Context, version string) (worse string, err error)
 	known    map[string]string // what was found of versions, by key; empty texts: not worse
 	keep     func(map[string]string) error
@@ -89,6 +89,9 @@ func (b *bisector) find(ctx context.Context) (*Bisection, error) {
 	last := len(b.versions) - 1
 	result := &Bisection{Driver: b.driver, Good: b.versions[0], Bad: b.versions[last]}
 	for _, plans := range []bool{true, false} {
+		if plans && b.plans == nil {
+			continue
+		}
 		worse, err := b.judge(ctx, last, plans)
 		if err != nil {
 			return nil, fmt.Errorf("compare %s with %s: %w", b.versions[last], b.versions[0], err)
@@ -219,11 +222,10 @@ func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, fo
 	}
 	m := &Measuring{lab: l, request: request}
 	b := &bisector{driver: request.Driver, versions: versions, tell: tell}
-	b.plans = func(ctx context.Context, version string) (map[string]string, error) {
-		return l.QueryPlans(ctx, request.Plan, m.named(version))
-	}
-	if request.Plan.KV() || drivers[i].Server {
-		b.plans = func(context.Context, string) (map[string]string, error) { return map[string]string{}, nil }
+	if !request.Plan.KV() && !drivers[i].Server {
+		b.plans = func(ctx context.Context, version string) (map[string]string, error) {
+			return l.QueryPlans(ctx, request.Plan, m.named(version))
+		}
 	}
 	var suspects map[string][]string // cells in which the bad version is worse: of others, only they are measured
 	b.measure = func(ctx context.Context, version string) (string, error) {
@@ -285,9 +287,9 @@ func releases(e build.Ecosystem, published []string, good, bad string) ([]string
 	return append(all, bad), nil
 }
 
-// key names what is compared, and how.
+// key names what is compared, and how: with another budget, what was undecided can be decided.
 func (r Request) key() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %v %q", r.Driver, r.Base, r.Head, r.Rules.MaxSlowdown, r.Plan.Text))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %v %s %q", r.Driver, r.Base, r.Head, r.Rules.MaxSlowdown, r.Budget, r.Plan.Text))
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -128,7 +128,7 @@ func TestBisectGoesOn(t *testing.T) {
 			t.Errorf("%s is asked again", question)
 		}
 	}
-	if len(told) < 4 || told[0] != "1.16.0 (query plans, known): not worse" {
+	if len(told) < 4 || told[0] != "1.16.0 (query plans, known): not shown to be worse" {
 		t.Errorf("told %q", told)
 	}
 }

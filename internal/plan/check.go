@@ -45,7 +45,7 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 func (c checker) narrows(e entry[list[scalar]], outer []Axis) {
 	of := outer[slices.IndexFunc(outer, func(a Axis) bool { return a.Name == e.key.value })]
 	for _, s := range e.value.items {
-		if !slices.Contains(of.Values, plain(s.value)) {
+		if s.set() && !slices.Contains(of.Values, plain(s.value)) {
 			c.m.at(s.place, "the workload's %s has no value %s: an operation takes some of %s", of.Name, plain(s.value), strings.Join(of.Values, ", "))
 		}
 	}

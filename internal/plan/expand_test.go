@@ -351,3 +351,30 @@ func TestByteOrderMark(t *testing.T) {
 		t.Errorf("got %v, want a mistake in the first column", err)
 	}
 }
+
+// An operation can be measured at some of the values of its workload's params.
+func TestSomeValuesOfTheWorkload(t *testing.T) {
+	p, err := Decode("some.yaml", []byte(`
+name: some
+drivers: [mattn]
+workload: {params: {rows: [10, 20]}, schema: CREATE TABLE t (a INTEGER PRIMARY KEY), data: {t: "SELECT value FROM generate_series(1, :rows)"}}
+operations:
+  all: {sql: SELECT a FROM t WHERE a = 1, rows: 1}
+  some: {sql: SELECT a FROM t WHERE a = 1, rows: 1, params: {rows: [20], n: [1, 2]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand(p.Drivers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range cases {
+		got = append(got, c.Cell.Operation+" "+c.Cell.ParamString())
+	}
+	slices.Sort(got)
+	if want := []string{"all rows=10", "all rows=20", "some n=1;rows=20", "some n=2;rows=20"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
