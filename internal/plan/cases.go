@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/kit/wire"
@@ -18,9 +17,6 @@ type transaction struct {
 // clients.
 func (v *variant) transactions(m *mistakes, clients int) []transaction {
 	items := v.spec.Transaction.items
-	if size, ok := v.params["tx"]; ok && len(items) == 0 && v.spec.KV.set() {
-		items = []scalar{{place: v.spec.Params.place, value: strings.Replace(size, "all", "whole", 1)}}
-	}
 	if len(items) == 0 {
 		return []transaction{{size: v.spec.atomic()}}
 	}

@@ -17,7 +17,7 @@ type checker struct {
 }
 
 // axes checks params and returns them. An axis without a valid value keeps an
-// empty one, so that templates still know its name.
+// empty one, so that its name is still known.
 func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 	var axes []Axis
 	for _, e := range params.entries {
@@ -31,7 +31,7 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 		case ":"+name == operationNumber:
 			c.m.at(e.key.place, ":i is the number of the operation: a param needs another name")
 		case machine[name] != "":
-			c.m.at(e.key.place, "{{%s}} is known in every plan: a param needs another name", name)
+			c.m.at(e.key.place, ":%s is a param of every plan: this one needs another name", name)
 		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
 			c.narrows(e, outer)
 			continue
@@ -85,12 +85,12 @@ func (c checker) operation(name text, o *operation) {
 	if o.Cache.set() {
 		c.axis(o, "cache", o.Cache.place, values(o.Cache))
 	}
-	if o.Load.Open.set() {
-		ways := values(o.Load.Arrivals)
+	if o.Rate.set() {
+		ways := values(o.Arrivals)
 		if len(ways) == 0 {
 			ways = assay.Arrivals[:1]
 		}
-		c.axis(o, assay.ArrivalsParam, o.Load.place, ways)
+		c.axis(o, assay.ArrivalsParam, o.Rate.place, ways)
 	}
 	c.processes(o)
 	pools(c.m, o.Pool, nil)

@@ -24,7 +24,8 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 		d.Schema, d.Tables = r.store(w.spec)
 		return d
 	}
-	d.Schema, _ = r.env.expand(r.m, w.spec.Schema.place, w.spec.Schema.value)
+	tokens, _ := sqltext.Scan(w.spec.Schema.value)
+	d.Schema, _ = r.written(w.spec.Schema, tokens)
 	if w.keyValue() {
 		r.kv = &recordsOfStore{sql: kv.Of(0)}
 		d.Schema = strings.TrimRight(d.Schema, "; \t\r\n") + ";\n" + r.kv.sql.Schema

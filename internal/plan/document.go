@@ -114,7 +114,7 @@ func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
 		var p Pool
 		p.Open = int(m.whole(s.Open, "pool", 1, maxClients, 0))
 		p.Idle = int(m.whole(s.Idle, "idle", 1, maxClients, int64(p.Open)))
-		if p.Idle > p.Open && s.Open.templated() {
+		if p.Idle > p.Open && s.Open.paramOf() != "" {
 			p.Idle = p.Open
 		}
 		twice := d.add(p, s.Open)
@@ -142,8 +142,8 @@ func begins(m *mistakes, l list[text], fallback []assay.Begin) []assay.Begin {
 }
 
 // distinct is the different values of an axis. A value that is written twice
-// is a mistake; one that a template gives again is none, because on another
-// machine {{cpus}} is another number.
+// is a mistake; one that a param gives again is none, because on another machine
+// :cpus is another number.
 type distinct[T comparable] struct{ all, written []T }
 
 // or returns the values, or others where there is none.
@@ -156,7 +156,7 @@ func (d *distinct[T]) or(others []T) []T {
 
 // add takes a value in, and reports whether it was written before.
 func (d *distinct[T]) add(value T, n number) (twice bool) {
-	if !n.templated() {
+	if n.paramOf() == "" {
 		twice = slices.Contains(d.written, value)
 		d.written = append(d.written, value)
 	}

@@ -93,8 +93,7 @@ func (p *Plan) size(drivers int) float64 {
 }
 
 func (p *Plan) operationSize(o *operation) float64 {
-	clients, rates := o.axisSizes(p)
-	axes := []int{clients, rates, cmp.Or(len(o.Processes.items), len(p.Processes)), cmp.Or(len(o.Pool.items), len(p.Pools)), cmp.Or(len(o.Begin.items), len(p.Begins)),
+	axes := []int{cmp.Or(len(o.Clients.items), len(p.Clients)), len(o.Rate.items), cmp.Or(len(o.Processes.items), len(p.Processes)), cmp.Or(len(o.Pool.items), len(p.Pools)), cmp.Or(len(o.Begin.items), len(p.Begins)),
 		len(o.Statement.items), len(o.Transaction.items), cmp.Or(len(o.Profiles.items), len(p.Profiles)),
 	}
 	for _, e := range o.Params.entries {

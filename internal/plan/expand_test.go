@@ -207,15 +207,15 @@ func TestExpandDrivers(t *testing.T) {
 // TestServe: the load is an axis of clients or of rates.
 func TestServe(t *testing.T) {
 	for text, want := range map[string][]string{
-		"serve: http":                                {"3 0", "4 0"},
-		"serve: http, clients: 7":                    {"7 0"},
-		"serve: http, load: {closed: [2, 50]}":       {"2 0", "50 0"},
-		"serve: http, load: {open: [100, 2e3]}":      {"3 100", "3 2000", "4 100", "4 2000"},
-		"serve: http, load: {open: 100}, clients: 9": {"9 100"},
+		"serve: http":                        {"3 0", "4 0"},
+		"serve: http, clients: 7":            {"7 0"},
+		"serve: http, clients: [2, 50]":      {"2 0", "50 0"},
+		"serve: http, rate: [100, 2e3]":      {"3 100", "3 2000", "4 100", "4 2000"},
+		"serve: http, rate: 100, clients: 9": {"9 100"},
 
-		"serve: http, load: {open: 100, arrivals: even}, clients: 9":            {"9 100 even"},
-		"serve: http, load: {open: 100, arrivals: [even, poisson]}, clients: 9": {"9 100 even", "9 100"},
-		"serve: http, load: {open: 100}, transaction: 1":                        {"3 100", "4 100"},
+		"serve: http, rate: 100, arrivals: even, clients: 9":            {"9 100 even"},
+		"serve: http, rate: 100, arrivals: [even, poisson], clients: 9": {"9 100 even", "9 100"},
+		"serve: http, rate: 100, transaction: 1":                        {"3 100", "4 100"},
 	} {
 		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], clients: [3, 4], workload: {file: f}, operations: {o: {sql: SELECT 1, `+text+`}}}`))
 		must(t, err)
@@ -240,21 +240,20 @@ func TestServe(t *testing.T) {
 
 func TestServeMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}": "open does not go with closed",
-		"{sql: SELECT 1, serve: http, load: {closed: [1, 1]}}":     "load 1 is listed twice",
+		"{sql: SELECT 1, serve: http, rate: [1, 1]}": "rate 1 is listed twice",
+		"{sql: SELECT 1, rate: 1}":                   "rate needs serve beside it",
 
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: evn}}":                       `unknown value of arrivals "evn" (did you mean "even"?)`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrival: even}}":                       `unknown key of a load "arrival" (did you mean "arrivals"?)`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: burst}}":                     `unknown value of arrivals "burst": there is poisson, even`,
-		"{sql: SELECT 1, serve: http, load: {open: 1, arrivals: [even, even]}}":              `"even" is listed twice`,
-		"{sql: SELECT 1, serve: http, load: {closed: 1, arrivals: even}}":                    "arrivals needs open beside it",
-		"{sql: SELECT 1, serve: http, load: {open: 1}, params: {arrivals: [even, poisson]}}": "arrivals is a param of the operation already",
-		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}":                        "load: closed says how many clients there are already",
-		"{sql: SELECT 1, serve: http, phases: true}":                                         "phases does not go with serve",
-		"{sql: SELECT 1, serve: http, cache: cold}":                                          "cache does not go with serve",
-		"{sql: SELECT 1, serve: http, per: row, rows: 1}":                                    "per does not go with serve",
-		"{sql: DELETE FROM t, serve: http, transaction: 10}":                                 "a request is one operation: with serve, transaction is none or 1",
-		"{sql: SELECT 1, serve: http}, m: {mix: {o: 1}, serve: http}":                        "o is served by itself: serve belongs to the mix",
+		"{sql: SELECT 1, serve: http, rate: 1, arrivals: evn}":                       `unknown value of arrivals "evn" (did you mean "even"?)`,
+		"{sql: SELECT 1, serve: http, rate: 1, arrival: even}":                       `unknown key of an operation "arrival" (did you mean "arrivals"?)`,
+		"{sql: SELECT 1, serve: http, rate: 1, arrivals: burst}":                     `unknown value of arrivals "burst": there is poisson, even`,
+		"{sql: SELECT 1, serve: http, rate: 1, arrivals: [even, even]}":              `"even" is listed twice`,
+		"{sql: SELECT 1, serve: http, arrivals: even}":                               "arrivals needs rate beside it",
+		"{sql: SELECT 1, serve: http, rate: 1, params: {arrivals: [even, poisson]}}": "arrivals is a param of the operation already",
+		"{sql: SELECT 1, serve: http, phases: true}":                                 "phases does not go with serve",
+		"{sql: SELECT 1, serve: http, cache: cold}":                                  "cache does not go with serve",
+		"{sql: SELECT 1, serve: http, per: row, rows: 1}":                            "per does not go with serve",
+		"{sql: DELETE FROM t, serve: http, transaction: 10}":                         "a request is one operation: with serve, transaction is none or 1",
+		"{sql: SELECT 1, serve: http}, m: {mix: {o: 1}, serve: http}":                "o is served by itself: serve belongs to the mix",
 	} {
 		_, err := Decode("p.yaml", []byte("{name: p, drivers: [d], workload: {file: f}, operations: {o: "+text+"}}"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -285,15 +284,15 @@ operations: {o: {sql: SELECT 1}}
 	}
 }
 
-// TestCPUs holds that {{cpus}} is the machine's number of processors, and
+// TestCPUs holds that :cpus is the machine's number of processors, and
 // that what it gives twice on some machine is no mistake.
 func TestCPUs(t *testing.T) {
 	const text = `name: p
 drivers: [mattn]
-clients: ["{{cpus}}", %d, "{{cpus * 100}}"]
-pool: [1, "{{cpus}}", {open: "{{cpus}}", idle: 1}, {open: "{{cpus}}", idle: 1000}]
+clients: [":cpus", %d, ":cpus * 100"]
+pool: [1, ":cpus", {open: ":cpus", idle: 1}, {open: ":cpus", idle: 1000}]
 workload: {file: f}
-operations: {o: {sql: "SELECT {{cpus}}"}}
+operations: {o: {sql: "SELECT :cpus"}}
 `
 	cpus := runtime.NumCPU()
 	p, err := Decode("p.yaml", fmt.Appendf(nil, text, cpus))

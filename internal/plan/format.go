@@ -39,18 +39,18 @@ type operation struct {
 	axes []Axis // of Params, set where the workload is checked
 
 	// What it does.
-	SQL, Script, Args, Draw text
-	Steps                   list[step]
-	Rows                    number
-	Returns                 list[text]
-	Mix                     dict[number]
-	Writers                 number
-	KV, Key, Order, Value   text // of a key-value store
-	Limit                   list[number]
-	Call                    text // of the worker's own
-	Answer                  check
-	Changes                 boolean
-	Sum                     sum
+	SQL, Args, Draw       text
+	Steps                 list[step]
+	Rows, Batch           number
+	Returns               list[text]
+	Mix                   dict[number]
+	Writers               number
+	KV, Key, Order, Value text // of a key-value store
+	Limit                 list[number]
+	Call                  text // of the worker's own
+	Answer                check
+	Changes               boolean
+	Sum                   sum
 
 	// What makes several cells of it.
 	Statement, Begin, Profiles, Cache list[text]
@@ -64,11 +64,12 @@ type operation struct {
 	Per, Busy, Only, Serve text
 	Phases                 boolean
 	Check                  check
-	Load                   load
+	Rate                   list[number]
+	Arrivals               list[text]
 }
 
 // statements reports whether the operation is of SQL that the plan has.
-func (o *operation) statements() bool { return o.SQL.set() || o.Script.set() || o.Steps.set() }
+func (o *operation) statements() bool { return o.SQL.set() || o.Steps.set() }
 
 // calls reports whether the operation is a call, or the sum of calls.
 func (o *operation) calls() bool { return o.Call.set() || o.Sum.calls.set() }
@@ -83,10 +84,10 @@ type sum struct {
 // step is one statement, or several that are repeated together.
 type step struct {
 	place
-	SQL, Script, Args, Draw text
-	Rows, Repeat            number
-	Returns                 list[text]
-	Steps                   list[step]
+	SQL, Args, Draw     text
+	Rows, Batch, Repeat number
+	Returns             list[text]
+	Steps               list[step]
 }
 
 // check is a query, alone or with the types of its answer.
@@ -116,13 +117,6 @@ type records struct {
 	place
 	N, Fields  number
 	Key, Value text
-}
-
-// load says how requests arrive at a server.
-type load struct {
-	place
-	Closed, Open list[number]
-	Arrivals     list[text]
 }
 
 // profile is a set of settings. Beside the keys of the struct it has one for
@@ -157,11 +151,6 @@ func (s *step) UnmarshalYAML(n ast.Node) error {
 func (r *records) UnmarshalYAML(n ast.Node) error {
 	type fields records
 	return read(n, &r.place, (*fields)(r), nil)
-}
-
-func (l *load) UnmarshalYAML(n ast.Node) error {
-	type fields load
-	return read(n, &l.place, (*fields)(l), nil)
 }
 
 func (c *check) UnmarshalYAML(n ast.Node) error {
@@ -304,7 +293,7 @@ func (t *text) UnmarshalYAML(n ast.Node) error {
 
 type (
 	scalar = text // a text, a number, true or false
-	number = text // a number, or a template that gives one
+	number = text // a number, or a param that gives one
 )
 
 type boolean struct {

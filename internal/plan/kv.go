@@ -150,11 +150,6 @@ func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
 	}
 	op.Changes = slices.ContainsFunc(op.Steps, func(s assay.Step) bool { return !s.Query })
 	op.Count = r.count(o, op.Changes)
-	if text, ok := r.env["n"]; ok && !o.Count.set() {
-		if n, isNumber := parseWhole(text); isNumber && n > 0 && n <= maxCount {
-			op.Count = int(n)
-		}
-	}
 	if op.Changes {
 		op.Check = r.kv.all()
 	}

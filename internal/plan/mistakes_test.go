@@ -80,7 +80,7 @@ workload:
     u: SELECT 1
 operations:
   a: {sql: SELEKT 1, profiles: [p, q]}
-  b: {sql: "SELECT {{m}}", profiles: p}
+  b: {sql: "SELECT :m", profiles: p}
   c: {sql: "SELECT ?", profiles: p, returns: number}
   d: {mix: {e: 1}, profiles: p}
   b: {sql: SELECT 1, profiles: p}
@@ -121,7 +121,6 @@ func TestUnreadable(t *testing.T) {
 		"syntax":           {"a: [1, 2\nb: 3\n", "p.yaml:2:1: not YAML: ',' or ']' must be specified"},
 		"not UTF-8":        {"a: \xff\n", "p.yaml:1:1: the plan is not UTF-8 text"},
 		"two documents":    {"about: 1\n---\na: 2\n", "p.yaml:2:1: a plan is one YAML document, and a second one starts here"},
-		"template":         {"a: {{rows}}\n", `p.yaml:1:4: a template needs quotes around it: "{{...}}"`},
 		"anchor and alias": {"a: &x 1\nb: *x\n", "p.yaml:1:4: anchors, aliases and merge keys are not part of the format: write the value out\np.yaml:2:4: anchors, aliases and merge keys are not part of the format: write the value out"},
 		"tag":              {"a: !!str 1\n", "p.yaml:1:4: YAML tags are not part of the format: leave !!str out"},
 		"merge key":        {"a: {<<: {b: 1}}\n", "p.yaml:1:5: anchors, aliases and merge keys are not part of the format: write the value out"},

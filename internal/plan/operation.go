@@ -1,10 +1,11 @@
 package plan
 
 import (
-	"cmp"
 	"slices"
+	"strings"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 )
 
 const (
@@ -20,7 +21,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.value == "row"}
 	steps := o.Steps.items
 	if !o.Steps.set() {
-		steps = []step{{place: o.place, SQL: o.SQL, Script: o.Script, Args: o.Args, Draw: o.Draw, Rows: o.Rows, Returns: o.Returns}}
+		steps = []step{{place: o.place, SQL: o.SQL, Args: o.Args, Draw: o.Draw, Batch: o.Batch, Rows: o.Rows, Returns: o.Returns}}
 	}
 	op.Steps, op.Changes = r.unrolled(steps)
 	rows := 0
@@ -38,57 +39,93 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	return op
 }
 
-// step resolves a statement, and reports whether it changes data.
+// step resolves a step of one statement, or of several that one call executes, and reports
+// whether it changes data.
 func (r *resolver) step(s *step) (assay.Step, bool) {
 	resolved := assay.Step{Rows: -1}
-	if s.Script.set() {
-		sql, ok := r.env.expand(r.m, s.Script.place, s.Script.value)
-		resolved.SQL, resolved.Script = sql, true
-		if ok {
-			r.m.script(s.Script.place, sql)
-		}
-		return resolved, true
-	}
-	var values valueSQL
-	if s.Args.set() {
-		var good bool
-		if values, good = r.valueSQL(s.Args, "args", true); !good {
-			kind, _ := newMistakes("").statement(place{}, s.SQL.value)
-			return resolved, kind.changes
-		}
-	} else if s.Draw.set() {
-		r.m.at(s.Draw.place, "draw says which row of a query is drawn, and args is none")
-	}
-	sql, repeat, ok := r.env.sql(r.m, s.SQL, values.columns)
-	if !ok || !s.SQL.set() {
+	if !s.SQL.set() {
 		return resolved, false
 	}
-	resolved.SQL = sql
-	if repeat > 0 {
-		resolved.Rows = repeat
+	tokens, whole := sqltext.Scan(s.SQL.value)
+	if statements := sqltext.Statements(tokens); whole && len(statements) > 1 {
+		resolved.SQL, _ = r.written(s.SQL, tokens)
+		resolved.Script = true
+		r.script(s, statements)
+		return resolved, true
 	}
-	kind, ok := r.m.statement(s.SQL.place, sql)
-	if s.Args.set() {
-		count := values.columns
-		if count == 0 {
-			count = kind.params
+	tokens, ok := r.m.single(s.SQL.place, s.SQL.value)
+	if !ok {
+		return resolved, false
+	}
+	kind, ok := r.m.kind(s.SQL.place, tokens)
+	resolved.Query, resolved.Returns = kind.query, types(s.Returns)
+	resolved.SQL, _ = r.written(s.SQL, tokens)
+	batch := 1
+	if s.Batch.set() {
+		resolved.SQL, batch = r.batch(s, resolved.SQL, kind.params)
+		resolved.Rows = batch
+	}
+	switch {
+	case s.Args.set():
+		values, good := r.valueSQL(s.Args, "args", true)
+		ok = ok && good
+		if ok && values.columns > 0 && values.columns != kind.params {
+			r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has %d", kind.params, values.columns)
 		}
-		resolved.Args = r.selected(values, s.Draw, count, max(repeat, 1))
+		if good {
+			resolved.Args = r.selected(values, s.Draw, kind.params, batch)
+		}
+	case s.Draw.set():
+		r.m.at(s.Draw.place, "draw says which row of a query is drawn, and args is none")
+	case ok && kind.params > 0:
+		r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has 0", kind.params)
 	}
 	if s.Rows.set() {
 		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
 			resolved.Rows = int(rows)
 		}
 	}
-	resolved.Query = kind.query
-	resolved.Returns = types(s.Returns)
-	switch {
-	case ok && kind.params != len(resolved.Args):
-		r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has %d", kind.params, len(resolved.Args))
-	case ok && !kind.query && s.Returns.set():
+	if ok && !kind.query && s.Returns.set() {
 		r.m.at(s.Returns.place, "returns belongs to SQL that answers rows")
 	}
 	return resolved, kind.changes
+}
+
+// script checks statements that one call executes.
+func (r *resolver) script(s *step, statements [][]sqltext.Token) {
+	for _, at := range []place{s.Args.place, s.Draw.place, s.Batch.place, s.Rows.place, s.Returns.place} {
+		if at.set() {
+			r.m.at(at, "several statements in one SQL take no arguments, and their rows are not counted: use steps")
+		}
+	}
+	for _, tokens := range statements {
+		if kind, ok := r.m.kind(s.SQL.place, tokens); ok && kind.params > 0 {
+			r.m.at(s.SQL.place, "several statements in one SQL take no arguments: write values into them, or use steps")
+		}
+	}
+}
+
+// batch writes the row of VALUES that has the arguments so many times.
+func (r *resolver) batch(s *step, sql string, params int) (string, int) {
+	tokens, _ := sqltext.Scan(sql)
+	for i, token := range tokens {
+		if token.Depth > 0 || !token.Is("VALUES") || i+1 == len(tokens) || tokens[i+1].Kind != '(' {
+			continue
+		}
+		row := sqltext.Call(tokens[i+1:])
+		arguments := slices.DeleteFunc(slices.Clone(row), func(t sqltext.Token) bool { return t.Text != "?" })
+		if len(row) == 0 || params == 0 || len(arguments) != params {
+			break
+		}
+		rows, ok := r.env.integer(r.m, s.Batch, "batch", 1, int64(maxParams/params))
+		if !ok {
+			return sql, 1
+		}
+		from, to := tokens[i+1].From, tokens[i+len(row)+2].To
+		return sql[:from] + strings.Repeat(sql[from:to]+", ", int(rows)-1) + sql[from:], int(rows)
+	}
+	r.m.at(s.Batch.place, "batch is for INSERT INTO t VALUES (?, ...), with all arguments in the one row of VALUES")
+	return sql, 1
 }
 
 func (r *resolver) count(o *operation, changes bool) int {
@@ -126,10 +163,17 @@ func (r *resolver) check(o *operation, changes bool) *assay.Query {
 // query resolves SQL that takes no arguments and changes nothing, and reports whether it is
 // such a query; empty where there is none.
 func (r *resolver) query(t text, what string) (sql string, ok bool) {
-	if sql, ok = r.env.expand(r.m, t.place, t.value); !ok || !t.set() {
+	if !t.set() {
 		return "", false
 	}
-	kind, ok := r.m.statement(t.place, sql)
+	tokens, ok := r.m.single(t.place, t.value)
+	if !ok {
+		return "", false
+	}
+	if sql, ok = r.written(t, tokens); !ok {
+		return "", false
+	}
+	kind, ok := r.m.kind(t.place, tokens)
 	if ok && (!kind.query || kind.changes || kind.params > 0) {
 		r.m.at(t.place, "%s is a query without arguments that changes nothing", what)
 		return sql, false
@@ -202,7 +246,8 @@ func changesEarly(steps []assay.Step) bool {
 		return true
 	}
 	return slices.ContainsFunc(steps[:max(0, len(steps)-1)], func(s assay.Step) bool {
-		kind, _ := newMistakes("").statement(place{}, s.SQL)
+		tokens, _ := sqltext.Scan(s.SQL)
+		kind, _ := newMistakes("").kind(place{}, tokens)
 		return kind.changes
 	})
 }
@@ -237,9 +282,6 @@ func (r *resolver) writers(o *operation, changes bool) int {
 func (c checker) serve(o *operation) {
 	o.clients(c.m, c.plan)
 	o.rates(c.m)
-	if o.Load.Closed.set() && o.Clients.set() {
-		c.m.at(o.Clients.place, "load: closed says how many clients there are already")
-	}
 	if !o.Serve.set() {
 		return
 	}
@@ -255,17 +297,13 @@ func (c checker) serve(o *operation) {
 	}
 }
 
-// clients are the numbers of clients of an operation: of a closed load, or those
-// that the open one has connections for.
+// clients are the numbers of clients of an operation; with a rate, the most that are under
+// way.
 func (o *operation) clients(m *mistakes, p *Plan) []int {
-	return counts(m, o.Load.Closed, "load", maxClients, counts(m, o.Clients, "clients", maxClients, p.Clients))
+	return counts(m, o.Clients, "clients", maxClients, p.Clients)
 }
 
 // rates are the arrivals a second of an open load; 0 is the closed loop.
 func (o *operation) rates(m *mistakes) []int {
-	return counts(m, o.Load.Open, "load", maxCount, []int{0})
-}
-
-func (o *operation) axisSizes(p *Plan) (clients, rates int) {
-	return cmp.Or(len(o.Load.Closed.items), len(o.Clients.items), len(p.Clients)), len(o.Load.Open.items)
+	return counts(m, o.Rate, "rate", maxCount, []int{0})
 }

@@ -5,11 +5,11 @@
 // Decode reads a plan and reports all of its mistakes at once, each with
 // file, line, column and, where one is close, a suggestion. Expand turns it
 // into cases: every combination of target, profile, workload, operation and
-// the other axes, with templates and references resolved.
+// the other axes, with params and references resolved.
 //
 // The way through the package: yaml.go reads YAML, schema.go holds it against schema.yaml,
 // and format.go has the structs that it is decoded into; document.go and check.go
-// check what can be said without values of params; template.go, query.go,
+// check what can be said without values of params; params.go, query.go,
 // dataset.go and operation.go resolve one point of the params; expand.go and
 // cases.go go through all points.
 package plan
@@ -72,7 +72,7 @@ type Axis struct {
 	Values []string
 }
 
-// Workload is a schema with data and the operations on it, with templates
+// Workload is a schema with data and the operations on it, with params
 // unresolved.
 type Workload struct {
 	Name   string

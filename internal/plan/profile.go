@@ -54,6 +54,7 @@ func settings(m *mistakes, entries []entry[scalar]) map[string]string {
 	return normal
 }
 
+// templatePattern is a template of a profile's texts, which know {{path}}.
 var templatePattern = regexp.MustCompile(`\{\{(.*?)\}\}`)
 
 func (p *profile) dsns(m *mistakes, drivers []string) map[string]string {

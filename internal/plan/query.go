@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"assay"
@@ -43,15 +42,11 @@ type valueSQL struct {
 // valueSQL resolves SQL that gives values; what names it in mistakes, and numbered says
 // that it may have :i.
 func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok bool) {
-	sql, ok := r.env.expand(r.m, t.place, t.value)
+	tokens, ok := r.m.single(t.place, t.value)
 	if !ok {
 		return v, false
 	}
-	tokens, ok := r.m.single(t.place, sql)
-	if !ok {
-		return v, false
-	}
-	for _, missing := range ToDos(sql) {
+	for _, missing := range ToDos(t.value) {
 		r.m.at(t.within(missing.Offset), "%s is to be written: value %d of %s, an expression of SQL such as random(1, 100) or 'text'", ToDo, missing.Argument, what)
 		ok = false
 	}
@@ -67,7 +62,22 @@ func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok 
 		return v, false
 	}
 	v.rows, v.columns = valueShape(tokens)
-	if v.sql, ok = r.withParams(t, sql, tokens, numbered && !v.rows); !ok {
+	if i := slices.IndexFunc(tokens, func(t sqltext.Token) bool { return t.Kind == sqltext.Numbered }); i >= 0 {
+		r.m.at(t.within(tokens[i].From), "a param is written :name here, not %s", tokens[i].Text)
+		return v, false
+	}
+	t.value = t.value[:tokens[len(tokens)-1].To] // without a semicolon: it is to be part of other SQL
+	v.sql, ok = r.replaced(t, tokens, func(at place, name string) (string, bool) {
+		switch {
+		case name != operationNumber:
+			return r.literal(at, name, "i")
+		case numbered && !v.rows:
+			return name, true
+		}
+		r.m.at(at, ":i is the number of the operation, for values without FROM: a row's own number is the value of generate_series")
+		return "", false
+	})
+	if !ok {
 		return v, false
 	}
 	if part := withoutFrom(tokens); !v.rows && part != "" && numbered {
@@ -96,53 +106,6 @@ func (t text) within(offset int) place {
 		return t.place
 	}
 	return place{t.line, t.column + len([]rune(t.value[:offset]))}
-}
-
-// withParams writes values for the names of params.
-func (r *resolver) withParams(t text, sql string, tokens []sqltext.Token, numbered bool) (string, bool) {
-	var all strings.Builder
-	end, ok := 0, true
-	for _, token := range tokens {
-		all.WriteString(sql[end:token.From])
-		written := sql[token.From:token.To]
-		if token.Parameter() {
-			var good bool
-			written, good = r.param(t, token, numbered)
-			ok = ok && good
-		}
-		all.WriteString(written)
-		end = token.To
-	}
-	return all.String(), ok
-}
-
-// param is what is written for a name.
-func (r *resolver) param(t text, token sqltext.Token, numbered bool) (string, bool) {
-	name, colon := strings.CutPrefix(token.Text, ":")
-	value, known := r.env[name]
-	if !known {
-		value, known = machine[name]
-	}
-	switch {
-	case token.Text == operationNumber && numbered:
-		return token.Text, true
-	case token.Text == operationNumber:
-		r.m.at(t.within(token.From), ":i is the number of the operation, for values without FROM: a row's own number is the value of generate_series")
-		return "", false
-	case !colon:
-		r.m.at(t.within(token.From), "a param is written :name here, not %s", token.Text)
-		return "", false
-	case !known:
-		r.m.unknown(t.within(token.From), "param", name, append(sortedKeys(r.env), "i"))
-		return "", false
-	}
-	if _, whole := parseWhole(value); whole {
-		return value, true
-	}
-	if real, isReal := parseReal(value); isReal {
-		return strconv.FormatFloat(real, 'e', -1, 64), true
-	}
-	return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
 }
 
 // valueShape tells whether SQL has rows to draw, and how many columns.

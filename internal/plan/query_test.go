@@ -31,7 +31,8 @@ operations:
     sql: INSERT INTO purchase VALUES (?, ?, ?)
     args: SELECT :rows * 3 + :i, :word, random(1, 9999) / 100.0
   several:
-    sql: INSERT INTO purchase VALUES {{rows 2}}
+    sql: INSERT INTO purchase VALUES (?, ?, ?)
+    batch: 2
     args: SELECT :i, 1, 2
   put:
     kv: put

@@ -6,12 +6,11 @@ import (
 	"testing"
 )
 
-// TestScript: a script is one step, whose statements a template can fill in, and
-// a change.
+// TestScript: several statements in one SQL are one step, which has params, and a change.
 func TestScript(t *testing.T) {
 	p, err := Decode("shop.yaml", []byte(shop+`  o:
     params: {n: [7]}
-    script: INSERT INTO user VALUES ({{n}}, 'a;b'); SELECT 1
+    sql: INSERT INTO user VALUES (:n, 'a;b'); SELECT 1
 `))
 	must(t, err)
 	cases, err := p.Expand(nil)
@@ -29,13 +28,11 @@ func TestSavepoints(t *testing.T) {
 		"{sql: SAVEPOINT a}, {sql: SAVEPOINT b}, {sql: RELEASE a}, {sql: ROLLBACK TO b}":                {"sets the savepoint b"},
 		"{sql: SAVEPOINT a}, {sql: SAVEPOINT b}, {sql: ROLLBACK TO a}, {sql: RELEASE b}":                {"sets the savepoint b"},
 		"{sql: ROLLBACK TO a}, {sql: SAVEPOINT a}":                                                      {"sets the savepoint a"},
-		"{script: SAVEPOINT a; RELEASE a; RELEASE a}":                                                   {"sets the savepoint a"},
-		"{sql: ROLLBACK}":               {"ROLLBACK is not for the SQL: use the key transaction"},
-		"{script: BEGIN; COMMIT}":       {"BEGIN is not for the SQL", "COMMIT is not for the SQL"},
-		"{script: 'SELECT ?; SELEC 2'}": {"a script takes no arguments", `unknown SQL statement "SELEC"`},
-		"{script: '; -- none'}":         {"the script is empty"},
-		"{script: \"SELECT 'a\"}":       {"a quote or comment without an end"},
-		"{script: SELECT 1, rows: 1}":   {"rows does not go with script"},
+		"{sql: SAVEPOINT a; RELEASE a; RELEASE a}":                                                      {"sets the savepoint a"},
+		"{sql: ROLLBACK}":                {"ROLLBACK is not for the SQL: use the key transaction"},
+		"{sql: BEGIN; COMMIT}":           {"BEGIN is not for the SQL", "COMMIT is not for the SQL"},
+		"{sql: 'SELECT ?; SELEC 2'}":     {"several statements in one SQL take no arguments", `unknown SQL statement "SELEC"`},
+		"{sql: \"SELECT 1; SELECT 'a\"}": {"a quote or comment without an end"},
 	} {
 		_, err := Decode("shop.yaml", []byte(shop+"  o: {transaction: [1, 10], steps: ["+steps+"]}\n"))
 		var found Errors

@@ -20,9 +20,6 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 	return fallback
 }
 
-// templated reports whether the number is written with a template.
-func (t text) templated() bool { return strings.Contains(t.value, "{{") }
-
 func (m *mistakes) within(p place, what string, n, low, high int64) bool {
 	if n < low || n > high {
 		m.at(p, "%s must be %d to %d, not %d", what, low, high, n)

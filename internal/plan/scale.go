@@ -60,19 +60,14 @@ func (w *Workload) sizes() []string {
 	for _, e := range w.spec.Data.entries {
 		names = append(names, seriesParams(e.value.value)...)
 	}
-	for _, found := range templatePattern.FindAllStringSubmatch(w.spec.Records.N.value, -1) {
-		if parts := valuePattern.FindStringSubmatch(found[1]); parts != nil {
-			names = append(names, parts[1])
-		}
-	}
-	return names
+	return append(names, w.spec.Records.N.paramOf())
 }
 
 // size resolves how many rows or records there are. What a param gives is scaled
 // already.
 func (r *resolver) size(n number, what string, low int64) (int64, bool) {
 	rows, ok := r.env.integer(r.m, n, what, low, maxRows)
-	if !n.templated() {
+	if n.paramOf() == "" {
 		scaled := times(rows, r.scale)
 		r.resized = r.resized || scaled != rows
 		ok = ok && r.m.within(n.place, what, scaled, low, maxRows)
@@ -119,11 +114,7 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 
 // alone reports whether only one client can do an operation.
 func (o *operation) alone() bool {
-	whole := slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.value == "whole" })
-	if axis, ok := o.Params.get("tx"); ok && o.KV.set() {
-		whole = whole || slices.ContainsFunc(axis.items, func(s scalar) bool { return s.value == "all" })
-	}
-	return whole || o.calls()
+	return o.calls() || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.value == "whole" })
 }
 
 // most is the largest number of clients of all processes.

@@ -26,7 +26,7 @@ func keysOf(t *testing.T, way ...string) []string {
 // parts are where the schema describes the structs of the format.
 var parts = map[string]any{
 	"": document{}, "$defs/profile": profile{}, "$defs/workload": workload{}, "$defs/records": records{}, "$defs/operation": operation{},
-	"$defs/step": step{}, "$defs/check/anyOf/1": check{}, "$defs/pool/anyOf/1": pool{}, "$defs/load": load{},
+	"$defs/step": step{}, "$defs/check/anyOf/1": check{}, "$defs/pool/anyOf/1": pool{},
 }
 
 // TestSchemaHasTheFields: each key of the schema is read, and each field has a key.

@@ -25,33 +25,6 @@ var (
 	transactionWords = []string{"BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"} // but for savepoints
 )
 
-// statement tells what one SQL statement is. Mistakes are reported.
-func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
-	tokens, ok := m.single(at, sql)
-	if !ok {
-		return s, false
-	}
-	return m.kind(at, tokens)
-}
-
-// script reports the mistakes in statements that one call executes.
-func (m *mistakes) script(at place, sql string) {
-	tokens, whole := sqltext.Scan(sql)
-	all := sqltext.Statements(tokens)
-	switch {
-	case !whole:
-		m.at(at, "the script has a quote or comment without an end")
-		return
-	case len(all) == 0:
-		m.at(at, "the script is empty")
-	}
-	for _, tokens := range all {
-		if s, ok := m.kind(at, tokens); ok && s.params > 0 {
-			m.at(at, "a script takes no arguments: write values into it, or use steps")
-		}
-	}
-}
-
 // kind tells what the statement is that the tokens make.
 func (m *mistakes) kind(at place, tokens []sqltext.Token) (s statement, ok bool) {
 	verb := sqltext.Verb(tokens)
@@ -85,18 +58,16 @@ func (m *mistakes) single(at place, sql string) ([]sqltext.Token, bool) {
 		m.at(at, "the SQL has a quote or comment without an end")
 		return nil, false
 	}
-	for len(tokens) > 0 && tokens[len(tokens)-1].Kind == ';' {
-		tokens = tokens[:len(tokens)-1]
-	}
-	if len(tokens) == 0 {
+	statements := sqltext.Statements(tokens)
+	if len(statements) == 0 {
 		m.at(at, "the SQL is empty")
 		return nil, false
 	}
-	if slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Kind == ';' }) {
-		m.at(at, "the SQL has several statements: use steps, or script")
+	if len(statements) > 1 {
+		m.at(at, "the SQL has several statements, where one is wanted")
 		return nil, false
 	}
-	return tokens, true
+	return statements[0], true
 }
 
 // params counts the arguments that a statement takes.
@@ -104,9 +75,6 @@ func (m *mistakes) params(at place, tokens []sqltext.Token) (int, bool) {
 	count, highest := 0, 0
 	for _, t := range tokens {
 		switch {
-		case t.Kind == ':':
-			m.at(at, "named parameters are not part of the format: write ? for %s", t.Text)
-			return 0, false
 		case t.Kind == '?' && t.Text == "?":
 			highest++ // SQLite gives it the number after the highest so far
 		case t.Kind == '?':

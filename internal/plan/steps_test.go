@@ -30,7 +30,7 @@ func TestRepeatedSteps(t *testing.T) {
       - repeat: 2
         steps:
           - {sql: "INSERT INTO article VALUES (?, ?, ?)", args: "SELECT :i, 2, 3", rows: 1}
-          - {repeat: 3, sql: "INSERT INTO comment (id) VALUES {{rows 2}}", args: SELECT :i}
+          - {repeat: 3, sql: "INSERT INTO comment (id) VALUES (?)", batch: 2, args: SELECT :i}
 `))
 	must(t, err)
 	cases, err := p.Expand(nil)
@@ -61,7 +61,7 @@ func TestRepeatMistakes(t *testing.T) {
 	for _, c := range []struct{ steps, want string }{
 		{`[{repeat: 0, sql: SELECT 1}]`, "repeat must be 1 to 5000, not 0"},
 		{`[{repeat: 100, steps: [{repeat: 100, sql: SELECT 1}]}]`, "the operation has 10000 statements when all is repeated, more than 5000"},
-		{`[{repeat: 2}]`, "a step needs sql, script or steps"},
+		{`[{repeat: 2}]`, "a step needs sql or steps"},
 		{`[{steps: [{sql: SELECT 1}]}]`, "steps needs repeat beside it"},
 		{`[{repeat: 2, sql: SELECT 1, steps: [{sql: SELECT 1}]}]`, "sql does not go with steps"},
 		{`[{repeat: 2, steps: [{sql: SELECT 1, returns: integer}]}]`, `unknown value of returns "integer"`},

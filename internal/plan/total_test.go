@@ -28,7 +28,7 @@ operations:
 // A sum has, for each operation, the cell that is alike in all that the sum says; it is
 // selected together with these, which are marked.
 func TestTotal(t *testing.T) {
-	p, err := Decode("totals.yaml", []byte(totals+`{insert: "{{size}}", read: 3}, clients: 1}`))
+	p, err := Decode("totals.yaml", []byte(totals+`{insert: ":size", read: 3}, clients: 1}`))
 	must(t, err)
 	cases, err := p.Expand(nil)
 	must(t, err)

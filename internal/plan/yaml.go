@@ -93,7 +93,6 @@ func (m *mistakes) readable(tokens token.Tokens) bool {
 		switch t.Type {
 		case token.MappingStartType, token.SequenceStartType:
 			depth++
-			ok = m.template(t) && ok
 		case token.MappingEndType, token.SequenceEndType:
 			depth--
 		case token.SequenceEntryType, token.MappingKeyType:
@@ -111,15 +110,6 @@ func (m *mistakes) readable(tokens token.Tokens) bool {
 		}
 	}
 	return ok
-}
-
-// template reports a template without quotes, which YAML takes for a map.
-func (m *mistakes) template(t *token.Token) bool {
-	if t.Type != token.MappingStartType || t.Next == nil || t.Next.Type != token.MappingStartType {
-		return true
-	}
-	m.at(tokenPlace(t), `a template needs quotes around it: "{{...}}"`)
-	return false
 }
 
 func tokenPlace(t *token.Token) place {

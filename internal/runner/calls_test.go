@@ -149,8 +149,8 @@ pool: 2
 profiles: {plain: {}, tuned: {synchronous: normal}}
 workload: {name: app, params: {n: 3}}
 operations:
-  create: {call: create, answer: "SELECT 'create', 10 * {{n}}", changes: true, count: 2}
-  save: {call: save, answer: "SELECT 'save', 10 * {{n}}", transaction: 1}
+  create: {call: create, answer: "SELECT 'create', 10 * :n", changes: true, count: 2}
+  save: {call: save, answer: "SELECT 'save', 10 * :n", transaction: 1}
   total: {sum: calls}
 `
 

@@ -24,13 +24,13 @@ workload:
     account: SELECT value, random(1, 99) FROM generate_series(1, 20)
 operations:
   script:
-    script: |
+    sql: |
       INSERT INTO entry (account) VALUES (3); -- one; and another
       UPDATE account SET sum = sum + 1 WHERE id = 3;
     transaction: [none, 10]
     count: 50
   checked:
-    script: INSERT INTO entry (account) VALUES (4); INSERT INTO entry (account) VALUES (5)
+    sql: INSERT INTO entry (account) VALUES (4); INSERT INTO entry (account) VALUES (5)
     count: 50
     check: SELECT count(*), sum(account) FROM entry
   savepoints:
@@ -43,7 +43,7 @@ operations:
         args: SELECT random(1, 20)
         rows: 1
       - sql: ROLLBACK TO inner
-      - script: UPDATE account SET sum = sum + 1 WHERE id = 9; RELEASE inner
+      - sql: UPDATE account SET sum = sum + 1 WHERE id = 9; RELEASE inner
     transaction: [1, 10]
     count: 50
 `
