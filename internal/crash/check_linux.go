@@ -51,7 +51,7 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 		return bad(unopened(acked), err)
 	}
 	if err := db.check(ctx); err != nil {
-		return bad(Corrupt, err)
+		return bad(Corrupt, fmt.Errorf("%w; %d keys can be read, and %d transactions were acknowledged, which leave %d", err, there.Rows, acked, t.history.rows(acked)))
 	}
 	n, whole := t.whole(int(there.Rows), there.Digest, acked)
 	if !whole {
@@ -86,24 +86,10 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 	return found, nil
 }
 
-// whole is how many transactions leave so many keys with that digest, and false where no
-// number of them does: of those that were not acknowledged, one can be there.
-func (t *trial) whole(rows int, digest string, acked int) (n int, found bool) {
-	n, found = t.history.after(rows)
-	return n, found && n <= acked+1 && digest == t.digest(n)
-}
-
 // writable commits one more transaction.
 func (t *trial) writable(ctx context.Context, db *database) error {
 	if err := db.prepare(ctx, t.arguments); err != nil {
 		return err
 	}
 	return db.write(ctx, t.history.transactions(), 1, "")
-}
-
-func (t *trial) digest(n int) string {
-	if _, known := t.digests[n]; !known {
-		t.digests[n] = digest(t.history.state(n))
-	}
-	return t.digests[n]
 }

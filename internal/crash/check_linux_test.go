@@ -15,7 +15,8 @@ func TestUnopened(t *testing.T) {
 // What is there is whole where it is the state after some of the transactions that were
 // acknowledged, or after one more.
 func TestWhole(t *testing.T) {
-	tried := &trial{history: newHistory(10, 64, 1), digests: map[int]string{}}
+	tried, err := newWorkload(t.TempDir(), 10, 64, 1)
+	must(t, err)
 	for _, c := range []struct {
 		acked, there, rows int
 		digest             string

@@ -48,6 +48,8 @@ func TestMain(m *testing.M) {
 	case strings.HasPrefix(name, "store-"):
 		os.Exit(kvdb.Main(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
 			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
+	case strings.HasPrefix(name, "sqlite-"):
+		err = serveSQLite(name)
 	case os.Getenv(asAssay) != "":
 		err = runAssay(os.Getenv(asAssay), os.Args[1], last)
 	case os.Getenv(asFiles) != "":

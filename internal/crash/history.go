@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sort"
 
@@ -21,6 +22,33 @@ const rowsPerTransaction = 4
 // sharedKeys are those that transactions overwrite. They are written by the
 // first ones.
 const sharedKeys = 60
+
+// workload is a history, ready to be written and to be checked.
+type workload struct {
+	history   *history
+	arguments string         // the file of its argument sequence
+	digests   map[int]string // of history.state, by transactions
+}
+
+func newWorkload(dir string, transactions, bytes int, seed uint64) (workload, error) {
+	w := workload{newHistory(transactions, bytes, seed), filepath.Join(dir, fmt.Sprintf("arguments-%d.col", transactions)), map[int]string{}}
+	return w, w.history.arguments(w.arguments)
+}
+
+// digest is that of the state after the first n transactions.
+func (w workload) digest(n int) string {
+	if _, known := w.digests[n]; !known {
+		w.digests[n] = digest(w.history.state(n))
+	}
+	return w.digests[n]
+}
+
+// whole is how many transactions leave so many keys with that digest, and false where no
+// number of them does: of those that were not acknowledged, one can be there.
+func (w workload) whole(rows int, digest string, acked int) (n int, found bool) {
+	n, found = w.history.after(rows)
+	return n, found && n <= acked+1 && digest == w.digest(n)
+}
 
 // history is what the workload writes: transaction by transaction, from a seed.
 type history struct {
@@ -40,7 +68,7 @@ const (
 // newHistory makes a number of transactions with values of a size, and one more
 // that is written after a crash.
 func newHistory(transactions, bytes int, seed uint64) *history {
-	h := &history{valueBytes: bytes}
+	h := &history{puts: make([]put, 0, (transactions+1)*rowsPerTransaction), valueBytes: bytes}
 	random := rand.New(rand.NewPCG(seed, 2))
 	for t := range transactions + 1 {
 		h.puts = append(h.puts, put{fmt.Appendf(nil, "new-%08d", t), h.value(t, 0, random)})
@@ -58,7 +86,7 @@ func newHistory(transactions, bytes int, seed uint64) *history {
 // value is the transaction's number, the part's, random bytes, and a checksum of
 // all of them at the end.
 func (h *history) value(transaction, part int, random *rand.Rand) []byte {
-	v := binary.LittleEndian.AppendUint32(nil, uint32(transaction))
+	v := binary.LittleEndian.AppendUint32(make([]byte, 0, h.valueBytes), uint32(transaction))
 	v = append(v, byte(part))
 	for len(v) < h.valueBytes-4 {
 		if len(v) < valueBytes {

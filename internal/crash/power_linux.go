@@ -36,18 +36,17 @@ const (
 // trial is a task under way.
 type trial struct {
 	*lane
-	task      Task
-	result    *Result
-	history   *history
-	arguments string
-	digests   map[int]string // of history.state, by transactions
-	deadline  time.Time
-	random    *rand.Rand
-	worst     *evidence   // the smallest counterexample so far
-	server    bool        // the worker is a client of one
-	made      []callCount // by the workload; nil before that is known
-	ahead     int         // acknowledgements that a control adds to those of the worker
-	turn      int         // which of the forms of a fault comes next
+	workload
+	task     Task
+	result   *Result
+	deadline time.Time
+	random   *rand.Rand
+	worst    *evidence   // the smallest counterexample so far
+	server   bool        // the worker is a client of one
+	made     []callCount // by the workload; nil before that is known
+	ahead    int         // acknowledgements that a control adds to those of the worker
+	turn     int         // which of the forms of a fault comes next
+	raced    time.Duration
 }
 
 // power records the workload once and cuts the power of the recording in as
@@ -219,7 +218,7 @@ func (t *trial) whileWrittenBack(ctx context.Context, do func() error) error {
 func (t *trial) writeForAWhile(ctx context.Context, db *database, marks string) (int, error) {
 	began := time.Now()
 	for n := 0; n < t.history.transactions(); n += batch {
-		if n > 0 && t.task.Time > 0 && time.Since(began) > t.task.Time/recordingShare {
+		if n > 0 && (t.enough() || t.task.Time > 0 && time.Since(began) > t.task.Time/recordingShare) {
 			return n, nil
 		}
 		if err := db.write(ctx, n, batch, marks); err != nil {

@@ -57,20 +57,6 @@ func do(t *testing.T, tasks ...Task) map[string]Result {
 	return results
 }
 
-// A second process is for files of SQLite: a store is not tried.
-func TestSharedFaultOfStore(t *testing.T) {
-	t.Setenv(asDisk, "1")
-	self, err := os.Executable()
-	must(t, err)
-	task := Task{Driver: "store-honest", Program: storeProgram(t, "store-honest"), Fault: assay.KillShared, Seed: 1, States: 1, Settings: map[string]string{kv.Sync: "1"}, Findings: t.TempDir()}
-	must(t, Run(t.Context(), Config{Tasks: []Task{task}, Lanes: 1, Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) error {
-		if r.Outcome != assay.Unsupported || !strings.Contains(r.Reason, "write-ahead log") {
-			t.Errorf("got %s (%s), want unsupported", r.Outcome, r.Reason)
-		}
-		return nil
-	}}))
-}
-
 // again replays a finding in a process of its own, leaves its state in keep, and
 // checks that it shows what was found.
 func again(t *testing.T, r Result, keep string) {

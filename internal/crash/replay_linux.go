@@ -55,6 +55,11 @@ func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
 	if err := t.checkWorker(ctx); err != nil {
 		return Replayed{}, err
 	}
+	if e.Finding.Race {
+		if t.workload, err = t.raceWorkload(); err != nil {
+			return Replayed{}, err
+		}
+	}
 	found, err := t.again(ctx, e)
 	return Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}, err
 }

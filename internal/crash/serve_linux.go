@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"time"
 
 	"assay"
@@ -77,8 +76,9 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 }
 
 func newTrial(l *lane, task Task) (*trial, error) {
-	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
-		history: newHistory(transactions, cmp.Or(task.Bytes, valueBytes), task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
+	t := &trial{lane: l, task: task, random: rand.New(rand.NewPCG(task.Seed, 3)),
 		result: &Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[powercut.Moment]int{}}}}
-	return t, t.history.arguments(t.arguments)
+	var err error
+	t.workload, err = newWorkload(l.work, transactions, cmp.Or(task.Bytes, valueBytes), task.Seed)
+	return t, err
 }

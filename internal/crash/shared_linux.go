@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/crash/powercut"
 	"assay/internal/sys/guard"
 	"assay/kit/wire"
@@ -82,9 +83,61 @@ func (c *checkpointer) kill() error {
 const outlives = 20 * time.Millisecond
 
 // killShared kills one of two processes on a file, one of which writes and the other
-// checkpoints, or both, in turns, and looks at what they left.
+// checkpoints, or both, in turns, and looks at what they left. Where there is a time, half of it
+// goes to races.
 func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
-	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
+	if began := t.deadline.Add(-t.task.Time); t.ahead == 0 && t.task.Time > 0 && t.raced <= time.Since(began)/2 {
+		return t.race(ctx)
+	}
+	life := time.Duration(1 + t.random.Int64N(int64(longestLife)))
+	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
+	return t.share(ctx, evidence{Finding: Finding{Moment: powercut.Anywhere}}, func(db, other *database, marks string) error {
+		defer time.AfterFunc(lives[t.turn%len(lives)], other.kill).Stop()
+		err := db.writeUntil(ctx, life, t.history.transactions(), marks)
+		if t.turn%len(lives) == 0 {
+			time.Sleep(outlives)
+		}
+		return err
+	})
+}
+
+// The workload of a race has short transactions, and more of them than there is time for, as
+// far as memory takes them.
+const (
+	raceRate   = 20 // to the millisecond
+	maxRace    = 300_000
+	raceBytes  = 24
+	raceMoment = powercut.Moment("race")
+)
+
+func (t *trial) raceWorkload() (workload, error) {
+	count := min(maxRace, raceRate*(t.task.Time/recordingShare).Milliseconds())
+	return newWorkload(t.work, int(count), raceBytes, t.task.Seed)
+}
+
+// race lets both processes work for a part of the task's time before they are killed: what
+// goes wrong only where a checkpoint and a commit meet within microseconds takes many of them.
+func (t *trial) race(ctx context.Context) (evidence, observation, error) {
+	e := evidence{Finding: Finding{Moment: raceMoment, Race: true}}
+	usual := t.workload
+	defer func() { t.workload = usual }()
+	var err error
+	if t.workload, err = t.raceWorkload(); err != nil {
+		return e, observation{}, err
+	}
+	return t.share(ctx, e, func(db, _ *database, marks string) error {
+		began := time.Now()
+		written, err := t.writeForAWhile(ctx, db, marks)
+		took := time.Since(began)
+		t.raced += took
+		t.result.remark(fmt.Sprintf("%s of %s, %s: a race had %d transactions beside checkpoints, in %s", t.task.Fault, t.task.Driver, t.task.Profile, written, wording.Brief(took)))
+		return err
+	})
+}
+
+// share has one process write while another one checkpoints, and looks at what they left. An
+// error of the writer ends a state whose damage explains it, and otherwise the fault.
+func (t *trial) share(ctx context.Context, e evidence, write func(db, other *database, marks string) error) (evidence, observation, error) {
 	path, marks, remove, err := t.scratch()
 	if err != nil {
 		return e, observation{}, err
@@ -99,19 +152,14 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 	if err != nil {
 		return e, observation{}, err
 	}
-	life := time.Duration(1 + t.random.Int64N(int64(longestLife)))
-	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
-	defer time.AfterFunc(lives[t.turn%len(lives)], other.db.kill).Stop()
-	err = db.writeUntil(ctx, life, t.history.transactions(), marks)
-	if t.turn%len(lives) == 0 {
-		time.Sleep(outlives)
-	}
-	if killed := other.kill(); err == nil {
-		err = killed
-	}
-	if err != nil {
-		return e, observation{}, err
+	failed := write(db, other.db, marks)
+	db.kill()
+	if killed := other.kill(); failed == nil {
+		failed = killed
 	}
 	found, err := t.inspectLeft(ctx, &e, path, marks)
+	if failed != nil && found.damage.severity() < Corrupt.severity() {
+		err = failed
+	}
 	return e, found, err
 }

@@ -64,6 +64,7 @@ type Finding struct {
 	Second *powercut.Cut // of the recovery; nil: there was none
 	// Attempt is the number of the try, of other faults than power cuts.
 	Attempt int
+	Race    bool // the workload was that of a race
 	Damage  Damage
 	Acked   int // transactions that were acknowledged
 	Found   int // that are there; -1 where that cannot be told

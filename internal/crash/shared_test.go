@@ -1,0 +1,108 @@
+//go:build linux
+
+package crash
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"assay"
+	"assay/kit"
+	"assay/kit/kv"
+	"assay/kit/sqldb"
+)
+
+// The names of workers of SQLite whose second process does something else than to checkpoint.
+const (
+	failsBeside = "sqlite-fails" // all of it fails
+	addsBeside  = "sqlite-adds"  // it adds keys that nobody wrote
+)
+
+const (
+	failing = "SELECT abs(-9223372036854775807 - 1), 0, 0" // overflows
+	adding  = "INSERT INTO kv (key, value) VALUES (randomblob(9), 'x') RETURNING 1, 1, 1"
+)
+
+// serveSQLite is a worker of SQLite, honest unless its name is that of a fault.
+func serveSQLite(name string) error {
+	in, out := io.Pipe()
+	sql := map[string]string{failsBeside: failing, addsBeside: adding}[name]
+	go func() {
+		for lines := bufio.NewReader(os.Stdin); ; {
+			line, err := lines.ReadBytes('\n')
+			if sql != "" {
+				for _, step := range checkpointSteps {
+					line = bytes.ReplaceAll(line, []byte(step.SQL), []byte(sql))
+				}
+			}
+			if _, failed := out.Write(line); err != nil || failed != nil {
+				out.CloseWithError(err)
+				return
+			}
+		}
+	}()
+	return kit.Serve(sqldb.New(sqldb.Driver{Name: name, SQLName: "sqlite",
+		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		Busy: func(err error) bool { return strings.Contains(err.Error(), "database is locked") }}), in, os.Stdout)
+}
+
+// Two processes on a file of SQLite lose nothing, neither in many short lives nor in a long one,
+// and a control is caught. One that adds keys is found out, and what it left can be looked at
+// again.
+func TestShared(t *testing.T) {
+	settings := map[string]string{"journal_mode": "wal", "synchronous": "normal"}
+	for _, fault := range []assay.Fault{assay.KillShared, assay.PowerShared} {
+		t.Run(string(fault), func(t *testing.T) {
+			task := Task{Fault: fault, Seed: 1, States: 8, Settings: settings}
+			if fault == assay.KillShared {
+				task.Time = 2 * time.Second // for a race
+			}
+			honest, adds := task, task
+			honest.Driver, honest.Program, honest.Controls = "sqlite-honest", storeProgram(t, "sqlite-honest"), true
+			adds.Driver, adds.Program = addsBeside, storeProgram(t, addsBeside)
+			results := do(t, honest, adds)
+			if r := results[honest.Driver]; r.Outcome != assay.OK || r.States == 0 || r.Refuted() != Unharmed || r.Void() || len(r.Controls) == 0 {
+				t.Errorf("an honest worker: got %s, %d states, refuted %q, controls %+v; %+v", r.Outcome, r.States, r.Refuted(), r.Controls, r.Worst)
+			} else if fault == assay.KillShared && (r.ByMoment[raceMoment] == 0 || r.Counts[Unharmed] != r.States) {
+				t.Errorf("got %v of %v, want a race, and nothing lost", r.Counts, r.ByMoment)
+			}
+			r := results[addsBeside]
+			if r.Outcome != assay.OK || r.Refuted() != Inconsistent {
+				t.Fatalf("a worker that adds keys: got %s (%s), refuted %q, want %q", r.Outcome, r.Reason, r.Refuted(), Inconsistent)
+			}
+			if fault == assay.KillShared {
+				again(t, r, "")
+			}
+		})
+	}
+}
+
+// A second process that fails has tried nothing, and a store has nothing to try.
+func TestSharedIsNotTried(t *testing.T) {
+	t.Setenv(asDisk, "1")
+	for name, c := range map[string]struct {
+		settings map[string]string
+		outcome  assay.Outcome
+		reasons  []string
+	}{
+		failsBeside:     {map[string]string{"journal_mode": "wal"}, assay.Failed, []string{"none of ", "overflow"}},
+		"sqlite-honest": {map[string]string{"journal_mode": "delete"}, assay.Unsupported, []string{"no write-ahead log"}},
+		"store-honest":  {map[string]string{kv.Sync: "1"}, assay.Unsupported, []string{"no write-ahead log"}},
+	} {
+		task := Task{Driver: name, Program: storeProgram(t, name), Fault: assay.KillShared, Seed: 1, States: 1, Settings: c.settings, Findings: t.TempDir()}
+		must(t, Run(t.Context(), Config{Tasks: []Task{task}, Lanes: 1, Dir: t.TempDir(), Self: []string{os.Args[0]}, Done: func(r Result) error {
+			if r.Outcome != c.outcome || slices.ContainsFunc(c.reasons, func(part string) bool { return !strings.Contains(r.Reason, part) }) {
+				t.Errorf("%s: got %s (%s), want %s and %q", name, r.Outcome, r.Reason, c.outcome, c.reasons)
+			}
+			return nil
+		}}))
+	}
+}
