@@ -23,7 +23,7 @@ type Dataset struct {
 	Prepare []string `json:",omitempty"`
 }
 
-// Rows are those of all tables.
+// Rows are the records of a store; 0 of SQLite's tables, whose rows their SELECTs say.
 func (d Dataset) Rows() (n int) {
 	for _, t := range d.Tables {
 		n += t.Rows

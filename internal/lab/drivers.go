@@ -77,7 +77,7 @@ func (l *Lab) Refused(ctx context.Context, driver, path string, data *dataset.Da
 }
 
 // QueryPlans builds a driver and returns the query plans of a plan's operations, by their names,
-// on the least of its data. Those of a server or a store it has none of.
+// on the first of its data. Those of a server or a store it has none of.
 func (l *Lab) QueryPlans(ctx context.Context, p *plan.Plan, driver string) (map[string]string, error) {
 	worker, err := l.Build(ctx, driver)
 	if err != nil {
@@ -87,11 +87,11 @@ func (l *Lab) QueryPlans(ctx context.Context, p *plan.Plan, driver string) (map[
 	if err != nil {
 		return nil, AsInputError(err)
 	}
-	least := map[string]assay.Case{} // by workload and operation
+	first := map[string]assay.Case{} // by workload and operation
 	for _, c := range cases {
 		name := c.Cell.Workload + ":" + c.Operation.Name
-		if before, known := least[name]; !c.Operation.KV() && !c.Operation.Call() && (!known || c.Dataset.Rows() < before.Dataset.Rows()) {
-			least[name] = c
+		if _, known := first[name]; !known && !c.Operation.KV() && !c.Operation.Call() {
+			first[name] = c
 		}
 	}
 	work, err := l.Workspace()
@@ -100,8 +100,8 @@ func (l *Lab) QueryPlans(ctx context.Context, p *plan.Plan, driver string) (map[
 	}
 	defer work.Close()
 	all := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(least)) {
-		c := least[name]
+	for i, name := range slices.Sorted(maps.Keys(first)) {
+		c := first[name]
 		data, err := l.Datasets().Prepare(ctx, c.Dataset)
 		if err != nil {
 			return nil, err

@@ -23,7 +23,7 @@ type Inspection struct {
 // Inspect opens a driver with a profile of a plan, on the plan's smallest data,
 // and reads back what the profile did.
 func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string) (*Inspection, error) {
-	c, err := smallestCase(p, driver, profile)
+	c, err := firstCase(p, driver, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 	return &Inspection{Target: r.Targets()[0], Trial: trial}, err
 }
 
-// smallestCase finds the profile's case with the fewest rows.
-func smallestCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
+// firstCase finds the profile's case of the first size that the plan names.
+func firstCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
 	cases, err := p.Expand([]string{driver})
 	if err != nil {
 		return assay.Case{}, AsInputError(err)
@@ -57,7 +57,7 @@ func smallestCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
 		return assay.Case{}, AsInputError(err)
 	}
 	return slices.MinFunc(cases, func(a, b assay.Case) int {
-		return cmp.Or(a.Dataset.Rows()-b.Dataset.Rows(), a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))
+		return cmp.Or(a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))
 	}), nil
 }
 

@@ -83,6 +83,18 @@ func TestProfilesAreDroppedBeforeOperations(t *testing.T) {
 	}
 }
 
+// Where a launch of the smallest sizes fits into the budget and none of all does, the larger size
+// waits, and no profile is left out.
+func TestSizesAreDroppedBeforeProfiles(t *testing.T) {
+	r := budgeted(t, time.Hour, 1000, 100_000)
+	r.config.Budget = 2 * r.groups[0].guess()
+	r.groups[1].size = 1
+	r.fitFirstLaunches()
+	if got := len(r.first.dropped); got != 0 {
+		t.Errorf("%d cells are left out, want none: the larger size waits", got)
+	}
+}
+
 // noted is a method whose launches note what they measure.
 type noted struct {
 	inBlocks

@@ -162,17 +162,21 @@ func (g *group) split() []*group {
 	return parts
 }
 
-// setSizes tells each group the place of its data among the sizes of its workload: by their rows,
-// and where these are the same by how many operations are done.
+// setSizes tells each group the place of its data among the sizes of its workload: by the records
+// of a store or the bytes of the file, and where these are the same by how many operations are done.
 func setSizes(groups []*group) {
-	size := func(g *group) [2]int {
-		c := g.members[0].first.Case
-		if g.mode() == assay.Windows { // which have as many as time allows
-			return [2]int{c.Dataset.Rows()}
+	size := func(g *group) [3]int {
+		j := g.members[0].first
+		size := [3]int{j.Dataset.Rows()}
+		if j.data != nil {
+			size[1] = int(j.data.Size())
 		}
-		return [2]int{c.Dataset.Rows(), c.Operation.Count}
+		if g.mode() != assay.Windows { // which have as many as time allows
+			size[2] = j.Operation.Count
+		}
+		return size
 	}
-	byKind := map[string][][2]int{}
+	byKind := map[string][][3]int{}
 	kind := func(g *group) string {
 		c := g.members[0].cell()
 		return c.Workload + "|" + c.Operation + "|" + string(g.mode())
@@ -181,7 +185,7 @@ func setSizes(groups []*group) {
 		byKind[kind(g)] = append(byKind[kind(g)], size(g))
 	}
 	for _, g := range groups {
-		all := slices.Compact(slices.SortedFunc(slices.Values(byKind[kind(g)]), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }))
+		all := slices.Compact(slices.SortedFunc(slices.Values(byKind[kind(g)]), func(a, b [3]int) int { return slices.Compare(a[:], b[:]) }))
 		g.size = slices.Index(all, size(g))
 	}
 }

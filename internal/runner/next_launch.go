@@ -277,23 +277,28 @@ func (r *Runner) unlaunched() []*group {
 // fitFirstLaunches leaves profiles out of the groups that were not launched yet, and then
 // drivers, those first that come last in the plan, until a launch of each group fits into the
 // budget: part of the cells of every operation say more than all cells of some. The
-// baseline's stay, and a second driver.
+// baseline's stay, and a second driver. Groups of sizes that wait for the others leave nothing
+// out: a size less is lost before a profile.
 func (r *Runner) fitFirstLaunches() {
 	if r.config.Budget == 0 || !r.config.LeaveOut {
 		return
 	}
+	waiting := map[*group]bool{}
+	for _, i := range schedule.Last(r.scheduled(), r.limitsNow()) {
+		waiting[r.groups[i]] = true
+	}
+	groups := slices.DeleteFunc(r.unlaunched(), func(g *group) bool { return waiting[g] })
 	profile := func(c assay.Cell) string { return c.Profile }
 	driver := func(c assay.Cell) string { return c.DriverName().String() }
-	dropped := slices.Concat(r.dropUntilFit(profile, r.baseline.Profile, 1), r.dropUntilFit(driver, r.baseline.Driver.String(), 2))
+	dropped := slices.Concat(r.dropUntilFit(groups, profile, r.baseline.Profile, 1), r.dropUntilFit(groups, driver, r.baseline.Driver.String(), 2))
 	if len(dropped) > 0 {
 		r.progress(LeftOut, "left out, so that a launch of every operation fits into the budget: "+strings.Join(dropped, ", "), 0)
 	}
 }
 
 // dropUntilFit drops one name after the other, the last of the plan first, until first launches
-// fit, and returns those that it dropped. Each group keeps so many.
-func (r *Runner) dropUntilFit(name func(assay.Cell) string, kept string, least int) (dropped []string) {
-	groups := r.unlaunched()
+// of some groups fit, and returns those that it dropped. Each group keeps so many.
+func (r *Runner) dropUntilFit(groups []*group, name func(assay.Cell) string, kept string, least int) (dropped []string) {
 	var names []string
 	for _, g := range groups {
 		for _, m := range g.members {

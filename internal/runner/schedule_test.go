@@ -466,12 +466,14 @@ func TestBusyMachine(t *testing.T) {
 	}
 }
 
-// Sizes of the data are told apart within an operation: by rows, and in blocks by operations.
+// Sizes of the data are told apart within an operation: by bytes, and in blocks by operations.
 func TestSizesOfGroups(t *testing.T) {
-	sized := func(mode assay.Mode, name string, rows, count int) *job {
+	folder := t.TempDir()
+	sized := func(mode assay.Mode, name string, bytes, count int) *job {
 		j := at(mode, name)
-		j.Dataset.Tables, j.Operation.Count = []assay.Table{{Rows: rows}}, count
-		j.Cell.Params = map[string]string{"n": strconv.Itoa(rows + count)}
+		j.data, j.Operation.Count = &dataset.Data{Path: filepath.Join(folder, strconv.Itoa(bytes)), Digest: strconv.Itoa(bytes)}, count
+		must(t, os.WriteFile(j.data.Path, make([]byte, bytes), 0o600))
+		j.Cell.Params = map[string]string{"n": strconv.Itoa(bytes + count)}
 		return j
 	}
 	groups := groupCases([]*job{sized(assay.Blocks, "new a p", 1000, 7), sized(assay.Blocks, "new a p", 10, 7), sized(assay.Blocks, "put a p", 10, 500),
