@@ -2,76 +2,40 @@ package lint
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
 	"slices"
 	"strings"
 
 	"assay/internal/lint/facts"
-	"assay/kit/sqlite"
-
-	"golang.org/x/tools/go/analysis"
 )
-
-// Config is what the analyzer has to know beyond the source.
-type Config struct {
-	Facts *facts.Table
-	// Resolve returns the driver that a package's program reaches through a
-	// package of libraries, by import path; false where it does not.
-	Resolve func(pkg, library string) (Driver, bool)
-	// Opened, which may be nil, is called with the place of each call that opens SQLite, and
-	// whether its DSN is judged.
-	Opened func(at token.Position, judged bool)
-	// Unmeasured, which may be nil, is called with each driver at a version without facts, where
-	// a rule needed them.
-	Unmeasured func(Driver)
-	// NotJudged, which may be nil, is called with each parameter that nothing is
-	// known about, and why.
-	NotJudged func(at token.Position, d Driver, parameter, reason string)
-	// Untried, which may be nil, is called with each parameter that is nearly one
-	// that the driver knows, and that an experiment could decide about.
-	Untried func(Untried)
-	// program has all packages of the program; nil: that which is looked at.
-	program *evaluator
-	// elsewhere are the opens of all packages, for those that have none.
-	elsewhere []*open
-}
 
 // docs is where each rule is explained.
 const docs = "docs/reference.md"
 
-// Analyzer returns the analyzer.
-func Analyzer(config Config) *analysis.Analyzer {
-	return &analysis.Analyzer{
-		Name: "assay", Doc: "find settings of SQLite that never take effect", RunDespiteErrors: true,
-		Run: func(pass *analysis.Pass) (any, error) {
-			c := &checker{evaluator: config.program, Config: config, pass: pass}
-			if c.evaluator == nil {
-				c.evaluator = newEvaluator(pass.Fset)
-				c.add(pass.TypesInfo, pass.Files)
-			}
-			c.run()
-			return nil, nil
-		},
-	}
-}
-
+// checker looks at one package of a program.
 type checker struct {
 	*evaluator
-	Config
-	pass  *analysis.Pass
-	pools pools
+	*notes
+	Facts *facts.Table
+	// resolve returns the driver that a package's program reaches through a package of
+	// libraries, by import path; false where it does not.
+	resolve func(pkg, library string) (Driver, bool)
+	pkg     string
+	files   []*ast.File
+	// elsewhere are the opens of all packages, for those that have none.
+	elsewhere []*open
+	opened    map[token.Pos]bool // calls that open SQLite, and whether their DSN is judged
+	pools     pools
 }
 
-func (c *checker) resolve(pkg, library string) (Driver, bool) { return c.Config.Resolve(pkg, library) }
-
 func (c *checker) run() {
-	opens, others := c.opens(c.pass.Files)
-	c.pools = c.findPools(c.pass.Files)
+	c.readComments()
+	opens, others := c.opens(c.files)
+	c.pools = c.findPools(c.files)
 	for _, o := range opens {
 		judged := !c.isTest(o.call) && (o.dsn.whole || len(o.dsn.parameters) > 0)
-		if c.Opened != nil {
-			c.Opened(c.pass.Fset.Position(o.call.Pos()), judged)
-		}
+		c.opened[o.call.Pos()] = c.opened[o.call.Pos()] || judged
 		if !judged && !c.isTest(o.call) {
 			c.note(c.given(o.arg, o.known).Pos(), o.driver, "the DSN", onlyRunning)
 		}
@@ -84,24 +48,20 @@ func (c *checker) run() {
 	}
 }
 
-// silences reports whether a comment switches a rule off at a place.
-func (c *checker) silences(at token.Pos, rule string) bool {
-	position := c.pass.Fset.Position(at)
-	return slices.Contains(c.silent[line{position.Filename, position.Line}], rule)
-}
+func (c *checker) position(at token.Pos) token.Position { return c.fset.Position(at) }
 
 func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
-	if c.silences(at, rule.ID) {
-		return
-	}
-	c.pass.Report(analysis.Diagnostic{Pos: at, Category: rule.ID, Message: fmt.Sprintf(format, args...), URL: docs + "#" + rule.ID})
+	c.add(c.position(at), rule, fmt.Sprintf(format, args...))
+}
+
+// note notes that something at a place is not judged.
+func (c *checker) note(at token.Pos, d Driver, what, reason string) {
+	c.leave(c.position(at), d, what, reason)
 }
 
 func (c *checker) checkOpen(o *open) {
 	around := c.factsOf(o.driver)
-	for _, parameter := range o.dsn.parameters {
-		c.checkParameter(o, parameter, around)
-	}
+	c.checkParameters(o, around)
 	// What the measured versions on both sides do, it does. What only some do counts where it
 	// would give a finding.
 	for _, rule := range []func(*checker, *open, facts.Facts){(*checker).checkReadOnly, (*checker).checkMemory, (*checker).checkShared,
@@ -118,20 +78,15 @@ func (c *checker) checkOpen(o *open) {
 }
 
 // finds reports whether a rule has a finding, and keeps it from being reported.
-func (c *checker) finds(rule func(*checker)) (found bool) {
-	silent, pass := *c, *c.pass
-	pass.Report = func(analysis.Diagnostic) { found = true }
-	silent.pass = &pass
+func (c *checker) finds(rule func(*checker)) bool {
+	silent, found := *c, Result{}
+	silent.notes = &notes{&found, c.dir, c.silent}
 	rule(&silent)
-	return found
+	return len(found.Findings) > 0
 }
 
 // unmeasured notes that a rule needed facts of a driver's version that are not there.
-func (c *checker) unmeasured(d Driver) {
-	if c.Unmeasured != nil {
-		c.Unmeasured(d)
-	}
-}
+func (c *checker) unmeasured(d Driver) { c.Unmeasured = append(c.Unmeasured, d.Name+"@"+d.Version) }
 
 // factsOf returns the facts of the driver's version, or those of the measured
 // versions on either side of it.
@@ -144,129 +99,6 @@ func (c *checker) factsOf(d Driver) []facts.Facts {
 		return nil
 	}
 	return []facts.Facts{before, after}
-}
-
-// without reports whether a parameter is without effect in all facts and in all
-// forms that the DSN may have, and how.
-func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling, value string, effect facts.Effect, none bool) {
-	if len(around) == 0 {
-		return s, "", "", false
-	}
-	for _, uri := range o.dsn.forms {
-		var known bool
-		if s, value, known = facts.Parse(uri, parameter); !known {
-			return s, value, "", false
-		}
-		for _, f := range around {
-			effect, known = f.Effect(s)
-			if !known || effect != facts.Literal && (effect != facts.Ignored || isDefault(f, s, value)) {
-				return s, value, effect, false
-			}
-		}
-	}
-	return s, value, effect, true
-}
-
-func (c *checker) checkParameter(o *open, parameter string, around []facts.Facts) {
-	s, value, effect, none := without(o, parameter, around)
-	if !none {
-		c.checkUnjudged(o, parameter, around)
-		return
-	}
-	rule, what := IgnoredKey, "ignores "+parameter
-	f := around[0]
-	fileOnly := s
-	fileOnly.URI = true
-	works, _ := f.Effect(fileOnly)
-	switch {
-	case effect == facts.Literal:
-		rule, what = FileName, "takes "+parameter+" for a part of the file's name"
-	case works == facts.Applied && !s.URI:
-		rule, what = PlainPath, "ignores "+parameter+" in a DSN that does not begin with file:"
-	}
-	advice := c.advice(o, s, value, around)
-	if rule != IgnoredKey && works == facts.Applied {
-		advice = "begin the DSN with file:"
-	}
-	if s.Setting == "journal_mode" && o.readOnly() {
-		advice = "leave it out: WAL is a property of the file, which a writer sets"
-	}
-	if o.dsn.memory != "" && s.Setting == "journal_mode" {
-		advice = "leave it out: a database in memory has no other journal mode than memory and off"
-	}
-	c.report(c.find(o, parameter), rule, "%s %s: %s%s%s", o.driver.Name, o.driver.Version,
-		strings.ReplaceAll(what, unknown, "..."), c.since(o.driver, s), "; "+strings.ReplaceAll(advice, unknown, "..."))
-}
-
-// since says at which measured versions the driver honours a spelling.
-func (c *checker) since(d Driver, s facts.Spelling) string {
-	var text string
-	if _, measured := c.Facts.Find(d.Name, d.Version); !measured {
-		before, after, _ := c.Facts.Around(d.Name, d.Version)
-		text = fmt.Sprintf(" (not measured itself; %s before it and %s after it do)", before.Version, after.Version)
-	}
-	last := ""
-	for _, f := range c.Facts.Versions(d.Name) {
-		effect, _ := f.Effect(s)
-		if facts.Compare(f.Version, d.Version) > 0 && effect == facts.Applied {
-			return text + fmt.Sprintf(" (%s honours it, %s does not)", f.Version, last)
-		}
-		last = f.Version
-	}
-	return text
-}
-
-// advice is the spelling that works, with a value that the setting takes.
-func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
-	setting, _ := sqlite.Lookup(s.Setting)
-	if setting.Name == "" || isValue(s, value) {
-		return workingSpelling(o, s, value, around)
-	}
-	return fmt.Sprintf("%s is not known to take %s: want %s; %s", s.Setting, value, want(setting), workingSpelling(o, s, "VALUE", around))
-}
-
-// workingSpelling is the spelling that works, with a value.
-func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Facts) string {
-	for _, works := range preferred(around[0].Working(s.Setting, o.dsn.forms[0])) {
-		if working(around, works) {
-			return "write " + works.With(value)
-		}
-	}
-	for _, works := range preferred(around[0].Working(s.Setting, true)) {
-		if working(around, works) {
-			return "write file:...?" + works.With(value)
-		}
-	}
-	if s.Pragma != "" || !slices.Contains(openModes, s.Setting) {
-		return "the DSN has no way to set it: run PRAGMA " + s.Setting + " = " + value + " on every new connection"
-	}
-	return "this driver has no way to set " + s.Setting
-}
-
-func working(around []facts.Facts, s facts.Spelling) bool {
-	for _, f := range around {
-		if effect, _ := f.Effect(s); effect != facts.Applied {
-			return false
-		}
-	}
-	return true
-}
-
-// openModes are the settings that are none of a PRAGMA.
-var openModes = []string{"read_only", "immutable", "shared_cache", "mutex"}
-
-// preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
-// alike.
-func preferred(all []facts.Spelling) []facts.Spelling {
-	var first, rest []facts.Spelling
-	for _, s := range all {
-		if s.Pragma != "" && !s.Equals {
-			first = append(first, s)
-			continue
-		}
-		rest = append(rest, s)
-	}
-	return append(first, rest...)
 }
 
 // readOnly reports whether the DSN asks for connections that write nothing.

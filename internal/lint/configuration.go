@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -19,7 +21,6 @@ import (
 type configured struct {
 	name     string // from the folder that was asked about, with slashes
 	settings []written
-	lines    []string
 }
 
 // Above maxFile a file is no configuration written by hand, and above maxLock no list of
@@ -36,19 +37,17 @@ func Configurations(ctx context.Context, dir string, libraries *facts.Libraries)
 	if _, err := os.Stat(dir); err != nil {
 		return result, err
 	}
-	root := tree(dir)
-	files, sources, err := findConfigured(ctx, root, &result)
+	root, n := tree(dir), newNotes(dir, &result)
+	files, sources, err := findConfigured(ctx, root, n)
 	if err != nil {
 		return result, err
 	}
-	inPython, err := readPython(ctx, sources, &result)
+	inPython, err := readPython(ctx, sources, n)
 	if err != nil {
 		return result, err
 	}
-	files = append(files, inPython...)
-	for _, f := range files {
-		c := configurationChecker{root, f, libraries, &result}
-		c.run()
+	for _, f := range append(files, inPython...) {
+		n.judgeFile(root, f, libraries)
 	}
 	result.sort()
 	return result, nil
@@ -60,10 +59,10 @@ var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages",
 // findConfigured reads the files that have settings of libraries, and returns
 // those in Python as they are. Files that it cannot read in full are noted in the
 // result.
-func findConfigured(ctx context.Context, root tree, result *Result) ([]configured, []source, error) {
+func findConfigured(ctx context.Context, root tree, result *notes) ([]configured, []source, error) {
 	var all []configured
 	var python []source
-	err := root.walk(ctx, result, func(name string, entry fs.DirEntry) error {
+	err := root.walk(ctx, result.Result, func(name string, entry fs.DirEntry) error {
 		if !isRails(name) && !strings.HasSuffix(name, ".py") {
 			return nil
 		}
@@ -86,12 +85,13 @@ func findConfigured(ctx context.Context, root tree, result *Result) ([]configure
 		}
 		result.Configurations++
 		result.Seen++
-		settings, err := railsSettings(data)
+		settings, err := railsSettings(name, data)
 		if err != nil {
 			result.Broken = append(result.Broken, name+": "+err.Error())
 			return nil
 		}
-		all = append(all, configured{name, settings, strings.Split(string(data), "\n")})
+		result.readComments(name, string(data))
+		all = append(all, configured{name, settings})
 		return nil
 	})
 	return all, python, err
@@ -116,7 +116,7 @@ func (t tree) walk(ctx context.Context, result *Result, visit func(name string, 
 }
 
 // readPython reads files of Python, as far as Python is there.
-func readPython(ctx context.Context, sources []source, result *Result) ([]configured, error) {
+func readPython(ctx context.Context, sources []source, result *notes) ([]configured, error) {
 	if len(sources) == 0 {
 		return nil, nil
 	}
@@ -137,21 +137,75 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 		if m.problem != "" {
 			result.Broken = append(result.Broken, f.name+": "+quoted(m.problem))
 		}
-		lines := strings.Split(f.text, "\n")
+		result.readComments(f.name, f.text)
 		if m.databases+len(m.unjudged) > 0 {
 			result.Configurations++
 			result.Seen++
 		}
 		if m.databases > 0 {
-			all = append(all, configured{f.name, m.settings, lines})
+			all = append(all, configured{f.name, m.settings})
 		}
 		for _, u := range m.unjudged {
-			if u.File = f.name; !silent(lines, u.Line, notJudged) {
-				result.NotJudged = append(result.NotJudged, u)
-			}
+			result.leave(token.Position{Filename: f.name, Line: u.Line, Column: u.Column}, Driver{Name: u.Driver}, u.Parameter, u.Reason)
 		}
 	}
 	return all, nil
+}
+
+// readComments notes the rules that comments of YAML or Python switch off.
+func (n *notes) readComments(name, text string) {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if _, comment, there := strings.Cut(line, "#"); there {
+			n.silence(strings.TrimSpace(comment), name, number)
+		}
+	}
+}
+
+// judgeFile judges the settings of a file, by the facts of each library.
+func (n *notes) judgeFile(root tree, f configured, libraries *facts.Libraries) {
+	if len(f.settings) == 0 { // there is nothing to judge
+		n.Judged++
+	}
+	for _, library := range facts.LibraryNames() {
+		of := slices.DeleteFunc(slices.Clone(f.settings), func(w written) bool { return w.library != library })
+		if len(of) == 0 {
+			continue
+		}
+		r := locked(root, path.Dir(f.name), library)
+		n.Broken = append(n.Broken, r.refused...)
+		j := n.judgeOf(library, r, libraries)
+		switch {
+		case r.changed != "":
+			n.Broken = append(n.Broken, fmt.Sprintf("%s: %s may change what %s does with it: its settings were not judged", f.name, r.changed, library))
+		case r.version == "":
+			n.Broken = append(n.Broken, fmt.Sprintf("%s: %s has no version in %s beside the file or above it: its settings were not judged", f.name, library, lockNames(library)))
+		}
+		for _, w := range of {
+			switch o := w.options[0]; {
+			case o.Place == beside:
+				n.Judged++
+				j.say(w, o, saying{IgnoredOption, fmt.Sprintf("takes %q in DATABASES for another database, and the databases beside it do not have it", o.Key), "; move it into each entry, beside \"ENGINE\""}, "")
+			case r.changed == "" && r.version != "" && j.check(w):
+				n.Judged++
+			}
+		}
+	}
+}
+
+// judgeOf judges the settings of a library at a release.
+func (n *notes) judgeOf(library string, r release, libraries *facts.Libraries) *judge {
+	j := &judge{notes: n, driver: Driver{library, r.version}, label: r.label(library), title: strings.TrimSpace(r.title(library)), others: true}
+	j.facts = libraries.Judges(library, r.version, r.driver)
+	j.language = configuration{library, j.facts}
+	j.own = len(j.facts) > 0 && r.is(j.facts[0])
+	for _, l := range libraries.All(library) {
+		if newer := facts.CompareReleases(l.Version, r.version); newer > 0 || newer == 0 && facts.CompareReleases(l.Driver, r.driver) > 0 {
+			j.newer = append(j.newer, l)
+		}
+	}
+	return j
 }
 
 // tree is the folder that was asked about.

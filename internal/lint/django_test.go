@@ -65,7 +65,7 @@ func TestDjangoSettings(t *testing.T) {
 	for i, f := range files {
 		got := fmt.Sprint(all[i].databases)
 		for _, w := range all[i].settings {
-			got += fmt.Sprintf("\n%d:%d %s", w.line, w.column, w)
+			got += fmt.Sprintf("\n%d:%d %s", w.at.Line, w.at.Column, w.shown)
 		}
 		if want := wants[f.text]; got != want || all[i].problem != "" {
 			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.text, got, want, all[i].problem)
@@ -100,8 +100,8 @@ func FuzzPython(f *testing.F) {
 		all, err := parsePython(t.Context(), []source{{"a.py", text}})
 		must(t, err)
 		for _, w := range all[0].settings {
-			if w.line < 1 || w.line > strings.Count(text, "\n")+strings.Count(text, "\r")+strings.Count(text, "\f")+1 || w.column < 1 {
-				t.Errorf("%s is at %d:%d", w, w.line, w.column)
+			if w.at.Line < 1 || w.at.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+strings.Count(text, "\f")+1 || w.at.Column < 1 {
+				t.Errorf("%s is at %d:%d", w.shown, w.at.Line, w.at.Column)
 			}
 		}
 	})

@@ -14,7 +14,7 @@ type handles struct {
 
 func (c *checker) findHandles(opens []*open) handles {
 	h := handles{c, opens, map[token.Pos][]*ast.CallExpr{}}
-	for _, f := range c.pass.Files {
+	for _, f := range c.files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ValueSpec:

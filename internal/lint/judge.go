@@ -2,283 +2,193 @@ package lint
 
 import (
 	"fmt"
-	"path"
-	"slices"
-	"strconv"
+	"go/token"
 	"strings"
 
 	"assay/internal/lint/facts"
-	"assay/kit/sqlite"
 )
 
-type configurationChecker struct {
-	root tree
-	configured
-	libraries *facts.Libraries
-	result    *Result
+// written is a setting that a program's source or configuration has.
+type written struct {
+	library string // that a configuration is for; empty: Go's source
+	// options are what it may be: several where a DSN may begin with file:, or not.
+	options []facts.Option
+	tried   bool   // there are experiments with them
+	shown   string // as it stands there
+	value   string
+	known   bool // the value stands there
+	at      token.Position
+	// readOnly and memory are what the database is opened as.
+	readOnly, memory bool
 }
 
-func (c *configurationChecker) run() {
-	if len(c.settings) == 0 { // there is nothing to judge
-		c.result.Judged++
-	}
-	for _, library := range facts.LibraryNames() {
-		if !slices.ContainsFunc(c.settings, func(w written) bool { return w.library == library }) {
-			continue
-		}
-		release := locked(c.root, path.Dir(c.name), library)
-		c.checkBeside(library, release)
-		c.result.Broken = append(c.result.Broken, release.refused...)
-		if release.changed != "" {
-			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s may change what %s does with it: its settings were not judged", c.name, release.changed, library))
-			continue
-		}
-		if release.version == "" {
-			c.result.Broken = append(c.result.Broken, fmt.Sprintf("%s: %s has no version in %s beside the file or above it: its settings were not judged", c.name, library, lockNames(library)))
-			continue
-		}
-		judges := c.libraries.Judges(library, release.version, release.driver)
-		for _, w := range c.settings {
-			if w.library != library || w.place == beside {
-				continue
-			}
-			if len(judges) == 0 || !(judge{c, release, judges, w}).check() {
-				c.result.Unmeasured = append(c.result.Unmeasured, release.label(library))
-				continue
-			}
-			c.result.Judged++
-		}
-	}
+// language is what differs between DSNs of Go and the configurations of other languages.
+type language interface {
+	// reads is what a value reads back as where it takes effect; false where the setting is
+	// not known to take it.
+	reads(o facts.Option, value string) (string, bool)
+	// slip is what an option that nobody tried is a slip of, and what is said of it; false where
+	// it is a slip of nothing. The reason is why that is not known.
+	slip(w written) (meant facts.Option, s saying, found bool, reason string)
+	// without is what is said of an option without effect. The reason is why it is not judged.
+	without(w written, o facts.Option, effect facts.Effect) (s saying, reason string)
 }
 
-// beside is the place of a key of a database that stands among Django's aliases: no version
-// knows it there.
-const beside = "DATABASES"
-
-func (c *configurationChecker) checkBeside(library string, r release) {
-	for _, w := range c.settings {
-		if w.library == library && w.place == beside {
-			c.result.Judged++
-			(judge{c, r, nil, w}).report(IgnoredOption, "takes %q in DATABASES for another database, and the databases beside it do not have it; move it into each entry, beside \"ENGINE\"", w.key)
-		}
-	}
+// saying is a finding in words; without a rule it is none.
+type saying struct {
+	rule         Rule
+	says, advice string
 }
 
-// judge decides about one setting by what was measured.
+// judge decides about the settings of one database by what was measured of its library.
 type judge struct {
-	*configurationChecker
-	release release
-	facts   []facts.Library
-	written written
+	language
+	*notes
+	driver Driver          // or library, at its version
+	label  string          // as assay facts takes it
+	title  string          // in a sentence
+	facts  []facts.Library // of the version, or of those before and after it
+	own    bool            // they are the version's own
+	newer  []facts.Library // later versions, the oldest first
+	last   facts.Library   // before those
+	// others: keys that no experiment is about are somebody else's, as in a mapping with more
+	// than SQLite's settings.
+	others bool
 }
 
-// effect returns what an option does by all facts; false where they differ or
-// do not say it.
-func (j judge) effect(o facts.Option) (facts.Effect, bool) {
-	var all []facts.Effect
-	for _, l := range j.facts {
-		effect, _ := l.Effect(o)
-		all = append(all, effect)
+// What is said of a setting that is not judged.
+const (
+	betweenDiffer = "the measured versions before and after this one differ"
+	formsDiffer   = "it depends on whether the DSN begins with file:, which is not known"
+	notMeasured   = "this version was not measured"
+	noExperiment  = "no experiment is about it"
+)
+
+// check decides about one setting, and reports whether the facts do.
+func (j *judge) check(w written) bool {
+	if len(j.facts) == 0 {
+		return j.undecided(w, notMeasured)
 	}
-	all = slices.Compact(all)
-	return all[0], len(all) == 1 && all[0] != ""
-}
-
-// check reports whether the facts decide about the setting: those of several versions may
-// differ.
-func (j judge) check() bool {
-	w := j.written
-	o, tried := facts.Find(w.library, w.place, w.key)
-	if !tried {
-		return j.checkSpelling()
-	}
-	effect, sure := j.effect(o)
-	switch {
-	case !sure || slices.ContainsFunc(j.facts, func(l facts.Library) bool { return isDefaultOf(l, o, w) }):
-	case effect == facts.Ignored:
-		j.report(IgnoredOption, "ignores %s%s; %s", w, j.since(o), j.advice(o))
-	case effect == facts.Literal && o.Place == facts.InName:
-		j.report(IgnoredOption, "takes %s for a part of the file's name%s; %s", w, j.since(o), j.advice(o))
-	case effect == facts.Literal && j.ignoredInPath(o):
-		j.report(IgnoredOption, "ignores %s, and takes file: for a part of the file's name%s; %s", w, j.since(o), j.advice(o))
-	case effect == facts.Fails:
-		j.report(RefusedOption, "refuses %s, so that no database can be opened%s; %s", w, j.since(o), j.advice(o))
-	}
-	return sure || len(j.facts) == 1
-}
-
-// ignoredInPath reports whether a parameter is ignored behind a path that does not
-// begin with file:. Behind file: without uri=true it is, too: that is such a path.
-func (j judge) ignoredInPath(o facts.Option) bool {
-	plain, tried := facts.Find(j.written.library, facts.InURL, o.Key)
-	effect, sure := j.effect(plain)
-	return tried && sure && effect == facts.Ignored
-}
-
-// checkSpelling looks at a key that nobody was asked about. It reports whether all facts say
-// the same of it.
-func (j judge) checkSpelling() bool {
-	var meant facts.Option
-	var becomes facts.Effect
-	missing := 0
-	for i, l := range j.facts {
-		o, effect, there := l.Meant(j.written.place, j.written.key)
+	if !w.tried {
+		meant, slip, found, reason := j.slip(w)
 		switch {
-		case !there:
-			missing++
-		case i > missing && (o.String() != meant.String() || effect != becomes):
-			return false
-		default:
-			meant, becomes = o, effect
+		case reason != "":
+			return j.undecided(w, reason)
+		case found:
+			j.say(w, meant, slip, "")
+		case !j.others:
+			return j.undecided(w, noExperiment)
 		}
-	}
-	if missing > 0 {
-		return missing == len(j.facts)
-	}
-	if becomes == facts.Fails {
-		j.report(RefusedOption, "refuses %s, so that no database can be opened; did you mean %s?", j.written, j.spelled(meant))
 		return true
 	}
-	j.report(MisspelledOption, "ignores %s; did you mean %s?", j.written, j.spelled(meant))
+	effect, o, reason := j.effect(w)
+	if reason != "" {
+		return j.undecided(w, reason)
+	}
+	found, reason := j.without(w, o, effect)
+	if reason != "" {
+		return j.undecided(w, reason)
+	}
+	j.say(w, o, found, j.since(o))
 	return true
 }
 
-// spelled is an option as its library's users write it.
-func (j judge) spelled(o facts.Option) string {
-	if j.written.library == facts.ActiveRecord {
-		return o.String()
+// undecided notes that facts are missing, or differ.
+func (j *judge) undecided(w written, reason string) bool {
+	if reason == notMeasured || reason == betweenDiffer {
+		j.Unmeasured = append(j.Unmeasured, j.label)
 	}
-	return shown(j.written.library, o.Place, o.Key, "")
+	j.leave(w.at, j.driver, w.shown, reason)
+	return false
+}
+
+func (j *judge) say(w written, o facts.Option, s saying, since string) {
+	if s.rule.ID == "" {
+		return
+	}
+	if why := leftOut(w, o); why != "" {
+		s.advice = "; " + why
+	}
+	j.add(w.at, s.rule, strings.ReplaceAll(j.title+": "+s.says+since+s.advice, unknown, "..."))
+}
+
+// effect is what a setting does by all facts and in all that it may be, and the last of
+// these; or else why that is not known.
+func (j *judge) effect(w written) (effect facts.Effect, o facts.Option, reason string) {
+	for _, o = range w.options {
+		for i, l := range j.facts {
+			does, tried := l.Effect(o)
+			switch {
+			case does != facts.Literal && (does != facts.Fails || !j.others) && j.isDefault(l, o, w):
+				does = facts.Applied
+			case !tried:
+				return "", o, "no experiment tells what it does"
+			}
+			switch {
+			case effect == "", does == effect, isWithout(effect) && isWithout(does):
+				effect = does
+			case i > 0:
+				return "", o, betweenDiffer
+			default:
+				return "", o, formsDiffer
+			}
+		}
+	}
+	return effect, o, ""
+}
+
+func isWithout(e facts.Effect) bool { return e == facts.Ignored || e == facts.Literal }
+
+// isDefault reports whether a value is what connections have by themselves.
+func (j *judge) isDefault(l facts.Library, o facts.Option, w written) bool {
+	read, valid := j.reads(o, w.value)
+	value, there := l.Defaults[o.Observed]
+	return w.known && valid && there && read == value
+}
+
+// leftOut says why a setting is to be left out, whatever a library calls it; empty where it
+// is not.
+func leftOut(w written, o facts.Option) string {
+	switch {
+	case o.Meaning != "journal_mode":
+	case w.readOnly:
+		return "leave it out: WAL is a property of the file, which a writer sets"
+	case w.memory:
+		return "leave it out: a database in memory has no other journal mode than memory and off"
+	}
+	return ""
 }
 
 // since says which later version honours an option.
-func (j judge) since(o facts.Option) string {
+func (j *judge) since(o facts.Option) string {
 	text := ""
-	if !j.release.is(j.facts[0]) {
-		text = fmt.Sprintf(" (not measured itself; %s before it and %s after it do)", j.facts[0].Label(), j.facts[len(j.facts)-1].Label())
+	if !j.own {
+		text = fmt.Sprintf(" (not measured itself; %s before it and %s after it do)", j.name(j.facts[0], false), j.name(j.facts[len(j.facts)-1], false))
 	}
-	for _, l := range j.libraries.All(j.written.library) {
-		if effect, _ := l.Effect(o); effect != facts.Applied {
-			continue
-		}
-		switch newer := facts.CompareReleases(l.Version, j.release.version); {
-		case newer > 0:
-			return text + fmt.Sprintf(" (%s %s honours it)", l.Name, l.Version)
-		case newer == 0 && facts.CompareReleases(l.Driver, j.release.driver) > 0:
+	last := j.last
+	for _, l := range j.newer {
+		switch effect, _ := l.Effect(o); {
+		case effect != facts.Applied:
+		case l.Driver != "" && facts.CompareReleases(l.Version, j.driver.Version) == 0:
 			return text + fmt.Sprintf(" (with the gem sqlite3 %s it takes effect)", l.Driver)
+		case last.Version == "" || j.others:
+			return text + fmt.Sprintf(" (%s honours it)", j.name(l, true))
+		default:
+			return text + fmt.Sprintf(" (%s honours it, %s does not)", j.name(l, true), last.Version)
 		}
+		last = l
 	}
 	return text
 }
 
-// Placeholders stand for a time that a user has to choose.
-const (
-	seconds      = "SECONDS"
-	milliseconds = "MILLISECONDS"
-)
-
-func (j judge) advice(o facts.Option) string {
-	value := j.written.value
-	if !j.written.known {
-		value = "..."
-	}
-	if works, there := j.working(o.Meaning); there {
-		switch {
-		case works.Key == "timeout" && works.Observed == "busy_timeout" && !inSeconds(o):
-			value = seconds
-		case o.Key == "retries":
-			value = milliseconds
-		}
-		return "write " + shown(j.written.library, works.Place, works.Key, value)
-	}
-	_, pragma := sqlite.Lookup(o.Meaning)
+// name is a measured version in a sentence about its library: that of a driver stands before
+// it already.
+func (j *judge) name(l facts.Library, plain bool) string {
 	switch {
-	case o.Meaning == facts.InitCommand:
-		return "no key does it at this version: run its SQL on every new connection"
-	case !pragma || o.Meaning == facts.ReadOnly:
-		return "no key sets it at this version: leave it out"
+	case !j.others:
+		return l.Version
+	case plain:
+		return l.Name + " " + l.Version
 	}
-	pragmaSQL := fmt.Sprintf("PRAGMA %s = %s", o.Meaning, value)
-	if command, there := j.working(facts.InitCommand); there {
-		return "write " + shown(j.written.library, command.Place, command.Key, pragmaSQL)
-	}
-	return fmt.Sprintf("no key sets it at this version: run %s on every new connection", pragmaSQL)
-}
-
-// working returns an option that takes effect by all facts, and means something.
-func (j judge) working(meaning string) (facts.Option, bool) {
-	for _, o := range j.facts[0].Working(meaning) {
-		if effect, sure := j.effect(o); sure && effect == facts.Applied {
-			return o, true
-		}
-	}
-	return facts.Option{}, false
-}
-
-// inSeconds reports whether an option is Python's timeout, in seconds.
-func inSeconds(o facts.Option) bool {
-	return strings.EqualFold(o.Key, "timeout") && o.Observed == "busy_timeout"
-}
-
-// isDefaultOf reports whether a value is what a connection has by itself.
-func isDefaultOf(l facts.Library, o facts.Option, w written) bool {
-	read := readBack(o, w.value)
-	return w.known && read != "" && read == l.Defaults[o.Observed]
-}
-
-// off are values that switch something off.
-var off = []string{"0", "false", "no", "off", "null", "rw", "rwc", ""}
-
-// readBack is what a value reads back as, where it takes effect; empty where that
-// is not known.
-func readBack(o facts.Option, value string) string {
-	value = strings.TrimPrefix(value, ":") // a symbol of Ruby
-	lower := strings.ToLower(value)
-	switch {
-	case o.Observed == facts.Begin && (lower == "none" || lower == ""): // it begins transactions by itself
-		return "deferred"
-	case o.Observed == facts.Begin:
-		return lower
-	case o.Observed == facts.ReadOnly, o.Observed == facts.Waits, o.Observed == facts.Kept:
-		if slices.Contains(off, lower) {
-			return "0"
-		}
-		return "1"
-	case inSeconds(o):
-		number, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return ""
-		}
-		return strconv.FormatFloat(number*1000, 'f', -1, 64)
-	}
-	normal, err := sqlite.Normal(o.Observed, value)
-	if err != nil {
-		return ""
-	}
-	return normal
-}
-
-func (j judge) report(rule Rule, format string, args ...any) {
-	if silent(j.lines, j.written.line, rule.ID) {
-		return
-	}
-	message := strings.TrimSpace(j.release.title(j.written.library)) + ": " + fmt.Sprintf(format, args...)
-	j.result.Findings = append(j.result.Findings, Finding{rule.ID, rule.Severity, j.name, j.written.line, j.written.column, message, docs + "#" + rule.ID})
-}
-
-// silent reports whether a comment on a line, or on the one above it, switches a
-// rule off. A comment without a reason switches nothing off.
-func silent(lines []string, line int, rule string) bool {
-	for _, n := range []int{line - 1, line - 2} {
-		if n < 0 || n >= len(lines) {
-			continue
-		}
-		_, comment, there := strings.Cut(lines[n], "#")
-		rest, ours := strings.CutPrefix(strings.TrimSpace(comment), "assay:ignore ")
-		id, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		if there && ours && id == rule && strings.TrimSpace(reason) != "" {
-			return true
-		}
-	}
-	return false
+	return l.Label()
 }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,8 +22,6 @@ import (
 	"assay/internal/sys/format"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/analysistest"
 )
 
 func table(t *testing.T) *facts.Table {
@@ -38,23 +39,75 @@ var versions = map[string]Driver{
 	"follow": {"mattn", "v1.14.52"}, "seen": {"mattn", "v1.14.52"}, "deferred": {"mattn", "v1.14.52"}, "unfollowed": {"mattn", "v1.14.52"},
 }
 
-func TestRules(t *testing.T) {
-	resolve := func(pkg, library string) (Driver, bool) {
-		return versions[pkg], libraries[library].driver == versions[pkg].Name
+// wanted is what a comment says that is found on its line.
+var wanted = regexp.MustCompile("`[^`]+`")
+
+// analyzed checks packages of testdata, whose comments say what is to be found, and returns the rest
+// of what was noted.
+func analyzed(t *testing.T, of func(pkg string) Driver, names ...string) Result {
+	t.Helper()
+	const dir = "testdata/src"
+	p, err := loadProgram(t.Context(), dir, []string{"./..."})
+	must(t, err)
+	loader := newLoader(p)
+	all, err := loader.packages()
+	must(t, err)
+	var result Result
+	for _, pkg := range all {
+		name := strings.TrimPrefix(pkg.path, "src/")
+		if !slices.Contains(names, name) {
+			continue
+		}
+		var found Result
+		c := checker{evaluator: newEvaluator(loader.fset), notes: newNotes(dir, &found), Facts: between(table(t)), pkg: name, files: pkg.files, opened: map[token.Pos]bool{},
+			resolve: func(pkg, library string) (Driver, bool) { return of(pkg), libraries[library].driver == of(pkg).Name }}
+		c.read(pkg.info, pkg.files)
+		c.run()
+		for _, judged := range c.opened {
+			if judged {
+				found.Judged++
+			}
+		}
+		result.Add(found)
+		text, err := os.ReadFile(filepath.Join(dir, name, "a.go"))
+		must(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			_, comment, _ := strings.Cut(line, "// want ")
+			want := wanted.FindAllString(comment, -1)
+			for _, f := range found.Findings {
+				if f.Line != i+1 {
+					continue
+				}
+				at := slices.IndexFunc(want, func(w string) bool { return regexp.MustCompile(strings.Trim(w, "`")).MatchString(f.Message) })
+				if at < 0 {
+					t.Errorf("%s:%d: got %q, want no such finding", f.File, f.Line, f.Message)
+					continue
+				}
+				want = slices.Delete(want, at, at+1)
+			}
+			for _, w := range want {
+				t.Errorf("%s/a.go:%d: want a finding %s", name, i+1, w)
+			}
+		}
 	}
-	packages := slices.Sorted(maps.Keys(versions))
-	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve}), packages...)
+	return result
+}
+
+func TestRules(t *testing.T) {
+	analyzed(t, func(pkg string) Driver { return versions[pkg] }, slices.Sorted(maps.Keys(versions))...)
+}
+
+// reasons are what is not judged, and why.
+func reasons(r Result) (all []string) {
+	for _, u := range r.NotJudged {
+		all = append(all, u.Parameter+": "+u.Reason)
+	}
+	return all
 }
 
 // Each parameter that nothing is known about is listed, with the reason.
 func TestNotJudged(t *testing.T) {
-	var got []string
-	resolve := func(_, library string) (Driver, bool) {
-		return versions["matt"], libraries[library].driver == "mattn"
-	}
-	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve, NotJudged: func(_ token.Position, _ Driver, parameter, reason string) {
-		got = append(got, parameter+": "+reason)
-	}}), "matt")
+	got := reasons(analyzed(t, func(string) Driver { return versions["matt"] }, "matt"))
 	const none, value = ": no experiment is about it", ": no experiment is about this value, and "
 	want := []string{"vfs=unix" + none, "modeof=a.db" + none, "_txlock=immediat" + none, "_tz=UTC" + none, "_timefmt=iso" + none, "_stmt_cache_size=9" + none,
 		"_journal_mode=WALL" + value + "journal_mode is not known to take it", "_busy_timeout=5s" + value + "busy_timeout is not known to take it",
@@ -66,21 +119,10 @@ func TestNotJudged(t *testing.T) {
 
 // What opens SQLite and cannot be followed is named.
 func TestUnfollowed(t *testing.T) {
-	var got []string
-	judged := 0
-	resolve := func(_, library string) (Driver, bool) {
-		return versions["matt"], libraries[library].driver == "mattn"
-	}
-	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve, NotJudged: func(_ token.Position, _ Driver, parameter, reason string) {
-		got = append(got, parameter+": "+reason)
-	}, Opened: func(_ token.Position, known bool) {
-		if known {
-			judged++
-		}
-	}}), "unfollowed")
-	want := []string{"the name of the driver: " + onlyRunning, "sql.OpenDB: what its connector sets is not followed", "the DSN: " + onlyRunning}
-	if diff := cmp.Diff(want, got); diff != "" || judged > 0 {
-		t.Errorf("%d judged (-want +got)\n%s", judged, diff)
+	result := analyzed(t, func(string) Driver { return versions["matt"] }, "unfollowed")
+	want := []string{"the name of the driver: " + onlyRunning, "the DSN: " + onlyRunning, "sql.OpenDB: what its connector sets is not followed"}
+	if diff := cmp.Diff(want, reasons(result)); diff != "" || result.Judged > 0 {
+		t.Errorf("%d judged (-want +got)\n%s", result.Judged, diff)
 	}
 }
 
@@ -110,14 +152,14 @@ func TestExperimentSettlesSpelling(t *testing.T) {
 // spelled is what is said of a misspelled key.
 func spelled(t *testing.T, all *facts.Table) string {
 	t.Helper()
-	said := ""
-	fset := token.NewFileSet()
-	c := checker{evaluator: newEvaluator(fset), Config: Config{Facts: all}, pass: &analysis.Pass{
-		Fset: fset, Report: func(d analysis.Diagnostic) { said = d.Message }}}
+	var found Result
+	c := checker{evaluator: newEvaluator(token.NewFileSet()), notes: newNotes("", &found), Facts: all}
 	arg := &ast.BasicLit{Kind: token.STRING, Value: "`file:a?_sychronous=NORMAL`"}
-	o := &open{arg: arg, dsn: parseDSN("file:a?_sychronous=NORMAL"), driver: versions["matt"]}
-	c.checkParameter(o, "_sychronous=NORMAL", all.Versions("mattn"))
-	return said
+	c.checkParameters(&open{arg: arg, dsn: parseDSN("file:a?_sychronous=NORMAL"), driver: versions["matt"]}, all.Versions("mattn"))
+	if len(found.Findings) == 0 {
+		return ""
+	}
+	return found.Findings[0].Message
 }
 
 // between is the table without what lies between two versions, so that later
@@ -161,6 +203,7 @@ const app = `package app
 
 import (
 	"context"
+	"errors"
 	"database/sql"
 	"example.test/missing"
 
@@ -287,5 +330,32 @@ func TestParseDSN(t *testing.T) {
 		if got := strings.Join(d.parameters, " "); got != want.parameters || d.whole != want.whole || (d.memory != "") != want.memory || len(d.forms) != want.forms {
 			t.Errorf("%q: got %q whole %v memory %q forms %v, want %+v", text, got, d.whole, d.memory, d.forms, want)
 		}
+	}
+}
+
+// The go command ends with what asked it.
+func TestGoCommandEndsWithLint(t *testing.T) {
+	bin := t.TempDir()
+	file := filepath.Join(bin, "pid")
+	must(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho $$ >"+file+"\nexec sleep 1000\n"), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := Run(ctx, module(t, "v1.54.0", "package app\n"), []string{"./..."}, &facts.Table{})
+		done <- err
+	}()
+	var pid int
+	for pid == 0 && t.Context().Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was canceled", err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("go is still there: %v", err)
 	}
 }

@@ -129,7 +129,7 @@ func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) 
 
 // openedBy is an open by a function that takes a DSN, or a literal with a field of that name.
 func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, known values) *open {
-	driver, ok := c.resolve(c.pass.Pkg.Path(), library)
+	driver, ok := c.resolve(c.pkg, library)
 	if !ok {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (c *checker) openedByName(path string, call *ast.CallExpr, known values) *o
 		if !ok {
 			continue
 		}
-		if driver, ok := c.resolve(c.pass.Pkg.Path(), library); ok {
+		if driver, ok := c.resolve(c.pkg, library); ok {
 			return c.openedWith(call, call.Args[i+1], driver, known)
 		}
 		if !c.isTest(call) && c.reaches() {
@@ -195,7 +195,7 @@ func (c *checker) library(name string, known values) (string, bool) {
 	for _, path := range libraryPaths() {
 		if l := libraries[path]; l.sqlName == name && name != "" {
 			found = true
-			if _, ok := c.resolve(c.pass.Pkg.Path(), path); ok {
+			if _, ok := c.resolve(c.pkg, path); ok {
 				return path, true
 			}
 		}
@@ -206,7 +206,7 @@ func (c *checker) library(name string, known values) (string, bool) {
 // reaches reports whether the package's program has a driver of SQLite.
 func (c *checker) reaches() bool {
 	return slices.ContainsFunc(libraryPaths(), func(path string) bool {
-		_, ok := c.resolve(c.pass.Pkg.Path(), path)
+		_, ok := c.resolve(c.pkg, path)
 		return ok
 	})
 }

@@ -170,7 +170,8 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
 	has := func(f facts.Facts) bool {
-		return o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value)
+		read, valid := facts.Spelling{Setting: name}.Reads(value)
+		return o.sets(name, f) || valid && read == f.Defaults[name]
 	}
 	around := c.factsOf(o.driver)
 	if others := c.Facts.Versions(o.driver.Name); len(around) == 0 && (len(others) == 0 || slices.ContainsFunc(others, has)) {
@@ -208,18 +209,6 @@ func ofConnection(name, value string) bool {
 	}
 	setting, known := sqlite.Lookup(name)
 	return known && setting.Pragma && !setting.OfFile && name != "analysis_limit" // that is for the ANALYZE behind it
-}
-
-// isDefault reports whether a value is what the driver has by itself.
-func isDefault(f facts.Facts, s facts.Spelling, value string) bool {
-	if s.Setting == "read_only" && (s.Key == "mode" || s.Key == "_mode") {
-		return value == "rwc" || value == "rw" || value == "memory"
-	}
-	if s.Setting == "shared_cache" {
-		return value != "shared"
-	}
-	read, valid := s.Reads(value)
-	return valid && read == f.Defaults[s.Setting]
 }
 
 // checkIdle looks at pools that keep fewer connections than they open.

@@ -23,7 +23,6 @@ type evaluator struct {
 	methods    map[token.Pos][]*ast.CallExpr // by the variable whose method is called
 	fields     map[token.Pos][]setField      // by the variable whose field is set
 	registered []registered
-	silent     map[line][]string // rules that comments switch off
 	// wanted are values of variables that an evaluation lacked: by each call of a function,
 	// or in each round of a loop.
 	wanted []values
@@ -51,11 +50,11 @@ type values map[token.Pos]ast.Expr
 func newEvaluator(fset *token.FileSet) *evaluator {
 	return &evaluator{fset: fset, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
 		parameters: map[token.Pos]*ast.FuncDecl{}, calls: map[token.Pos][]*ast.CallExpr{}, rounds: map[token.Pos]*ast.RangeStmt{},
-		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}, silent: map[line][]string{}}
+		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}}
 }
 
-// add reads a package. A file that another variant of the package had is known.
-func (e *evaluator) add(info *types.Info, files []*ast.File) {
+// read reads a package. A file that another variant of the package had is known.
+func (e *evaluator) read(info *types.Info, files []*ast.File) {
 	var added []*ast.File
 	for _, f := range files {
 		if of := e.fset.File(f.FileStart); of != nil && e.infos[of] == nil {
@@ -64,15 +63,14 @@ func (e *evaluator) add(info *types.Info, files []*ast.File) {
 		}
 	}
 	for _, f := range added {
-		e.silence(f)
 		ast.Inspect(f, func(n ast.Node) bool {
-			e.note(f, n)
+			e.visit(f, n)
 			return true
 		})
 	}
 }
 
-func (e *evaluator) note(f *ast.File, n ast.Node) {
+func (e *evaluator) visit(f *ast.File, n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		e.assign(n.Tok, n.Lhs, n.Rhs)

@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/token"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 
-	"assay/internal/lint/facts"
+	"assay/internal/sys/child"
 )
 
 //go:embed python.py
@@ -49,10 +50,10 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 	if err != nil {
 		return nil, err
 	}
-	var problems bytes.Buffer
+	var out, problems bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "-I", "-S", "-c", pythonParser)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &problems
-	out, err := cmd.Output()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &problems
+	err = child.Run(cmd)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return nil, &noPythonError{program}
 	}
@@ -60,7 +61,7 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("read Python files with %s: %w: %s", program, err, bytes.TrimSpace(problems.Bytes())))
 	}
 	var answers []struct {
-		Settings []struct {
+		Settings [][]struct { // by database
 			Library, Place, Key, Value string
 			Known                      bool
 			Line, Column               int
@@ -69,34 +70,26 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 		Unjudged  []Unjudged
 		Problem   string
 	}
-	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(files) {
+	if err := json.Unmarshal(out.Bytes(), &answers); err != nil || len(answers) != len(files) {
 		return nil, fmt.Errorf("read Python files with %s: %d answers about %d files: %w", program, len(answers), len(files), err)
 	}
 	all := make([]pythonModule, len(files))
 	for i, a := range answers {
 		all[i] = pythonModule{databases: a.Databases, unjudged: a.Unjudged, problem: a.Problem}
-		for _, s := range a.Settings {
-			w := written{s.Library, s.Place, s.Key, quoted(s.Value), s.Known, s.Line, s.Column}
-			all[i].settings = append(all[i].settings, w.asOption())
+		for _, database := range a.Settings {
+			var settings []written
+			for _, s := range database {
+				at := token.Position{Filename: files[i].name, Line: s.Line, Column: s.Column}
+				settings = append(settings, writtenIn(s.Library, s.Place, s.Key, quoted(s.Value), s.Known, at))
+			}
+			readOnly := slices.ContainsFunc(settings, written.asksReadOnly)
+			for _, w := range settings {
+				w.readOnly = readOnly
+				all[i].settings = append(all[i].settings, w)
+			}
 		}
 	}
 	return all, nil
-}
-
-// addresses are the places of parameters behind a question mark.
-var addresses = []string{facts.InURL, facts.InFileURL, facts.InURI, facts.InName, facts.InFileName}
-
-// asOption gives a parameter of an address the key by which facts list it:
-// _pragma=journal_mode(WAL) is _pragma=journal_mode().
-func (w written) asOption() written {
-	if !slices.Contains(addresses, w.place) || !w.known {
-		return w
-	}
-	s, value, known := facts.Parse(true, w.key+"="+w.value)
-	if known && s.Pragma != "" {
-		w.key, w.value = strings.TrimPrefix(s.String(), "file:?"), value
-	}
-	return w
 }
 
 // noPythonError says that files were not read for want of Python.

@@ -251,8 +251,7 @@ def unjudged(module):
 def read(name, text):
     module = Module(ast.parse(text, name))
     found = [*engines(module), *databases(module)]
-    settings = [s for settings in [*found, *among_aliases(module)] for s in settings]
-    return {"settings": settings, "databases": len(found), "unjudged": list(unjudged(module))}
+    return {"settings": [*found, *among_aliases(module)], "databases": len(found), "unjudged": list(unjudged(module))}
 
 
 def main():

@@ -56,7 +56,7 @@ func TestPythonSettings(t *testing.T) {
 	for i, f := range files {
 		var got []string
 		for _, w := range all[i].settings {
-			got = append(got, fmt.Sprintf("%d:%d %s", w.line, w.column, w))
+			got = append(got, fmt.Sprintf("%d:%d %s", w.at.Line, w.at.Column, w.shown))
 		}
 		if want := wants[f.name]; strings.Join(got, "\n") != want || all[i].problem != "" {
 			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.name, strings.Join(got, "\n"), want, all[i].problem)

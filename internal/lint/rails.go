@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"go/token"
 	"path"
 	"regexp"
 	"slices"
@@ -88,13 +89,13 @@ func ofVersions(text string) map[int]bool {
 }
 
 // railsSettings are the settings in a database.yml of all databases of SQLite.
-func railsSettings(data []byte) ([]written, error) {
+func railsSettings(name string, data []byte) ([]written, error) {
 	file, err := parser.ParseBytes([]byte(withoutERB(string(data))), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("it is not YAML: %s", first)
 	}
-	r := &rails{anchors: map[string]ast.Node{}, users: map[place][]string{}}
+	r := &rails{name: name, anchors: map[string]ast.Node{}, users: map[token.Position][]user{}}
 	for _, doc := range file.Docs {
 		ast.Walk(r, doc)
 	}
@@ -107,32 +108,28 @@ func railsSettings(data []byte) ([]written, error) {
 	byVersion := ofVersions(string(data))
 	var all []written
 	for _, w := range r.found {
-		at := place{w.line, w.column}
-		users := r.users[at]
-		if byVersion[w.line] {
-			continue
-		}
-		delete(r.users, at) // another environment has the same lines
-		for i, adapter := range users {
-			if adapter != "sqlite3" {
-				break
-			}
-			if i == len(users)-1 {
-				all = append(all, w)
-			}
+		users := r.users[w.at]
+		delete(r.users, w.at) // another environment has the same lines
+		if len(users) > 0 && !byVersion[w.at.Line] && !slices.ContainsFunc(users, func(u user) bool { return u.adapter != "sqlite3" }) {
+			w.readOnly = !slices.ContainsFunc(users, func(u user) bool { return !u.readOnly })
+			all = append(all, w)
 		}
 	}
 	return all, nil
 }
 
-// place is where in a file something stands.
-type place struct{ line, column int }
+// user is a database that a line belongs to.
+type user struct {
+	adapter  string
+	readOnly bool
+}
 
 // rails reads a database.yml.
 type rails struct {
+	name    string
 	anchors map[string]ast.Node
 	found   []written
-	users   map[place][]string // adapters of all databases that a line belongs to
+	users   map[token.Position][]user // by line
 	// mappings is how many were read.
 	mappings int
 }
@@ -147,7 +144,7 @@ func (r *rails) Visit(node ast.Node) ast.Visitor {
 
 type pair struct {
 	key   string
-	at    place
+	at    token.Position
 	value ast.Node
 }
 
@@ -183,9 +180,9 @@ func (r *rails) pairs(node ast.Node, depth int) ([]pair, bool) {
 			}
 			continue
 		}
-		token := v.Key.GetToken()
-		own = append(own, pair{token.Value, place{token.Position.Line, token.Position.Column}, r.resolved(v.Value)})
-		has[token.Value] = true
+		key := v.Key.GetToken()
+		own = append(own, pair{key.Value, token.Position{Filename: r.name, Line: key.Position.Line, Column: key.Position.Column}, r.resolved(v.Value)})
+		has[key.Value] = true
 	}
 	for _, p := range merged {
 		if !has[p.key] {
@@ -228,21 +225,25 @@ func (r *rails) databases(node ast.Node, depth int) {
 }
 
 func (r *rails) database(pairs []pair, adapter string) {
+	var all []written
+	add := func(under string, p pair) {
+		value, known := text(p.value)
+		all = append(all, writtenIn(facts.ActiveRecord, under, p.key, value, known, p.at))
+	}
 	for _, p := range pairs {
 		nested, mapping := r.pairs(p.value, 0)
 		if !mapping {
-			r.add("", p, adapter)
+			add("", p)
 		}
 		for _, n := range nested {
-			r.add(p.key, n, adapter)
+			add(p.key, n)
 		}
 	}
-}
-
-func (r *rails) add(under string, p pair, adapter string) {
-	value, known := text(p.value)
-	r.users[p.at] = append(r.users[p.at], adapter)
-	r.found = append(r.found, written{facts.ActiveRecord, under, p.key, value, known, p.at.line, p.at.column})
+	u := user{adapter, slices.ContainsFunc(all, written.asksReadOnly)}
+	for _, w := range all {
+		r.users[w.at] = append(r.users[w.at], u)
+	}
+	r.found = append(r.found, all...)
 }
 
 // text is what a scalar says; false where a template fills it in.

@@ -8,11 +8,11 @@ import (
 
 func settingsOf(t *testing.T, text string) string {
 	t.Helper()
-	all, err := railsSettings([]byte(text))
+	all, err := railsSettings("", []byte(text))
 	must(t, err)
 	var lines []string
 	for _, w := range all {
-		lines = append(lines, fmt.Sprintf("%d:%d %s", w.line, w.column, w))
+		lines = append(lines, fmt.Sprintf("%d:%d %s", w.at.Line, w.at.Column, w.shown))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -39,14 +39,14 @@ func TestRailsSettings(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
 	}
-	if _, err := railsSettings([]byte("a: [\n")); err == nil {
+	if _, err := railsSettings("", []byte("a: [\n")); err == nil {
 		t.Error("what is no YAML is no error")
 	}
 }
 
 // A mapping that is merged into itself many times is refused, and takes no time.
 func TestRailsMerges(t *testing.T) {
-	_, err := railsSettings([]byte("a: &a\n" + strings.Repeat("  <<: *a\n", 50) + "  adapter: sqlite3\n"))
+	_, err := railsSettings("", []byte("a: &a\n"+strings.Repeat("  <<: *a\n", 50)+"  adapter: sqlite3\n"))
 	if err == nil || !strings.Contains(err.Error(), "more than 10000 mappings") {
 		t.Errorf("got %v, want that too much is merged", err)
 	}
@@ -66,6 +66,6 @@ func FuzzRailsSettings(f *testing.F) {
 				t.Fatalf("%q has line %d", text, line)
 			}
 		}
-		_, _ = railsSettings([]byte(text))
+		_, _ = railsSettings("", []byte(text))
 	})
 }

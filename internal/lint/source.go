@@ -12,7 +12,7 @@ func (d dsn) certainly(uri bool) bool { return len(d.forms) == 1 && d.forms[0] =
 // mentions reports whether some string of the package has words in it, in any
 // case.
 func (c *checker) mentions(words string) bool {
-	for _, f := range c.pass.Files {
+	for _, f := range c.files {
 		found := false
 		ast.Inspect(f, func(n ast.Node) bool {
 			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
@@ -28,26 +28,13 @@ func (c *checker) mentions(words string) bool {
 	return false
 }
 
-type line struct {
-	file   string
-	number int
-}
-
-const ignore = "//assay:ignore "
-
-// silence notes the rules that comments switch off, by line: that of the comment and the
-// one below it. A comment without a reason switches nothing off.
-func (e *evaluator) silence(f *ast.File) {
-	for _, group := range f.Comments {
-		for _, comment := range group.List {
-			rest, ok := strings.CutPrefix(comment.Text, ignore)
-			rule, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			if !ok || strings.TrimSpace(reason) == "" {
-				continue
-			}
-			at := e.fset.Position(comment.Pos())
-			for _, n := range []int{at.Line, at.Line + 1} {
-				e.silent[line{at.Filename, n}] = append(e.silent[line{at.Filename, n}], rule)
+// readComments notes the rules that comments switch off.
+func (c *checker) readComments() {
+	for _, f := range c.files {
+		for _, group := range f.Comments {
+			for _, comment := range group.List {
+				at := c.position(comment.Pos())
+				c.silence(strings.TrimPrefix(comment.Text, "//"), at.Filename, at.Line)
 			}
 		}
 	}

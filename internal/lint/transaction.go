@@ -34,14 +34,14 @@ func (c *checker) checkTransactions(opens []*open) {
 		return
 	}
 	handles := c.findHandles(opens)
-	for _, f := range c.pass.Files {
+	for _, f := range c.files {
 		if c.isTest(f) {
 			continue
 		}
 		for _, t := range c.transactions(f) {
 			made, _ := handles.of(t.pool)
 			if t.write.IsValid() && t.read.IsValid() && t.read < t.write && len(made) > 0 && !slices.ContainsFunc(made, notDeferred) {
-				line := func(at token.Pos) int { return c.pass.Fset.Position(at).Line }
+				line := func(at token.Pos) int { return c.position(at).Line }
 				c.report(t.begin.Pos(), DeferredWrite, "%s begins transactions deferred, and this one reads (line %d) before it writes (line %d): where another connection has written meanwhile, it fails at once, whatever busy_timeout says; write _txlock=immediate in the DSN of a pool that writes",
 					made[0].driver.Name, line(t.read), line(t.write))
 			}

@@ -1,79 +1,210 @@
 package lint
 
 import (
+	"go/token"
 	"slices"
 	"strconv"
 	"strings"
 
 	"assay/internal/lint/facts"
+	"assay/kit/sqlite"
 )
 
-// written is a setting in a file that configures a library.
-type written struct {
-	library      string
-	place, key   string // as facts.Option has them
-	value        string
-	known        bool // the value stands in the file
-	line, column int
+// beside is the place of a key of a database that stands among Django's aliases: no version
+// knows it there.
+const beside = "DATABASES"
+
+// writtenIn is a setting in a file that configures a library. A parameter of an address has
+// the key by which facts list it: _pragma=journal_mode(WAL) is _pragma=journal_mode().
+func writtenIn(library, place, key, value string, known bool, at token.Position) written {
+	if known && slices.Contains(addresses, place) {
+		if s, inner, tried := facts.Parse(true, key+"="+value); tried && s.Pragma != "" {
+			key, value = strings.TrimPrefix(s.String(), "file:?"), inner
+		}
+	}
+	o, tried := facts.Find(library, place, key)
+	if !tried {
+		o = facts.Option{Place: place, Key: key}
+	}
+	return written{library: library, options: []facts.Option{o}, tried: tried, shown: shown(library, place, key, value), value: value, known: known, at: at}
 }
 
-// String is the setting as it stands in its file.
-func (w written) String() string { return shown(w.library, w.place, w.key, w.value) }
+// addresses are the places of parameters behind a question mark.
+var addresses = []string{facts.InURL, facts.InFileURL, facts.InURI, facts.InName, facts.InFileName}
+
+// asksReadOnly reports whether a setting opens a database for nothing but reading.
+func (w written) asksReadOnly() bool {
+	o := w.options[0]
+	read, valid := configuration{}.reads(facts.Option{Observed: facts.ReadOnly}, w.value)
+	return w.known && valid && read == "1" && (o.Meaning == facts.ReadOnly || o.Key == "immutable")
+}
+
+// configuration is how settings stand in files of a library, judged by facts of it.
+type configuration struct {
+	library string
+	facts   []facts.Library
+}
+
+// off are values that switch something off.
+var off = []string{"0", "false", "no", "off", "null", "rw", "rwc", ""}
+
+func (c configuration) reads(o facts.Option, value string) (string, bool) {
+	value = strings.TrimPrefix(value, ":") // a symbol of Ruby
+	lower := strings.ToLower(value)
+	switch {
+	case o.Observed == facts.Begin && (lower == "none" || lower == ""): // it begins transactions by itself
+		return "deferred", true
+	case o.Observed == facts.Begin:
+		return lower, true
+	case o.Observed == facts.ReadOnly, o.Observed == facts.Waits, o.Observed == facts.Kept:
+		if slices.Contains(off, lower) {
+			return "0", true
+		}
+		return "1", true
+	case inSeconds(o):
+		number, err := strconv.ParseFloat(value, 64)
+		return strconv.FormatFloat(number*1000, 'f', -1, 64), err == nil
+	}
+	normal, err := sqlite.Normal(o.Observed, value)
+	return normal, err == nil
+}
+
+// inSeconds reports whether an option is Python's timeout, in seconds.
+func inSeconds(o facts.Option) bool {
+	return strings.EqualFold(o.Key, "timeout") && o.Observed == "busy_timeout"
+}
+
+func (c configuration) slip(w written) (meant facts.Option, s saying, found bool, reason string) {
+	o := w.options[0]
+	var becomes facts.Effect
+	missing := 0
+	for i, l := range c.facts {
+		near, effect, there := l.Meant(o.Place, o.Key)
+		switch {
+		case !there:
+			missing++
+		case i > missing && (near.String() != meant.String() || effect != becomes):
+			return meant, s, false, betweenDiffer
+		default:
+			meant, becomes = near, effect
+		}
+	}
+	if missing > 0 {
+		if missing < len(c.facts) {
+			reason = betweenDiffer
+		}
+		return meant, s, false, reason
+	}
+	spelled := meant.String()
+	if c.library != facts.ActiveRecord {
+		spelled = shown(c.library, meant.Place, meant.Key, "")
+	}
+	s = saying{MisspelledOption, "ignores " + w.shown, "; did you mean " + spelled + "?"}
+	if becomes == facts.Fails {
+		s.rule, s.says = RefusedOption, "refuses "+w.shown+", so that no database can be opened"
+	}
+	return meant, s, true, ""
+}
+
+func (c configuration) without(w written, o facts.Option, effect facts.Effect) (s saying, reason string) {
+	switch {
+	case effect == facts.Ignored:
+		s = saying{rule: IgnoredOption, says: "ignores " + w.shown}
+	case effect == facts.Literal && o.Place == facts.InName:
+		s = saying{rule: IgnoredOption, says: "takes " + w.shown + " for a part of the file's name"}
+	case effect == facts.Literal && c.ignoredInPath(o):
+		s = saying{rule: IgnoredOption, says: "ignores " + w.shown + ", and takes file: for a part of the file's name"}
+	case effect == facts.Fails:
+		s = saying{rule: RefusedOption, says: "refuses " + w.shown + ", so that no database can be opened"}
+	}
+	s.advice = "; " + c.advice(w, o)
+	return s, ""
+}
+
+// ignoredInPath reports whether a parameter is ignored behind a path that does not
+// begin with file:. Behind file: without uri=true it is, too: that is such a path.
+func (c configuration) ignoredInPath(o facts.Option) bool {
+	plain, tried := facts.Find(c.library, facts.InURL, o.Key)
+	return tried && !slices.ContainsFunc(c.facts, func(l facts.Library) bool {
+		effect, _ := l.Effect(plain)
+		return effect != facts.Ignored
+	})
+}
+
+// Placeholders stand for a time that a user has to choose.
+const (
+	seconds      = "SECONDS"
+	milliseconds = "MILLISECONDS"
+)
+
+// advice is what to write instead.
+func (c configuration) advice(w written, o facts.Option) string {
+	value := w.value
+	if !w.known {
+		value = "..."
+	}
+	if works, there := c.working(o.Meaning); there {
+		switch {
+		case works.Key == "timeout" && works.Observed == "busy_timeout" && !inSeconds(o):
+			value = seconds
+		case o.Key == "retries":
+			value = milliseconds
+		}
+		return "write " + shown(c.library, works.Place, works.Key, value)
+	}
+	_, pragma := sqlite.Lookup(o.Meaning)
+	switch {
+	case o.Meaning == facts.InitCommand:
+		return "no key does it at this version: run its SQL on every new connection"
+	case !pragma || o.Meaning == facts.ReadOnly:
+		return "no key sets it at this version: leave it out"
+	}
+	pragmaSQL := "PRAGMA " + o.Meaning + " = " + value
+	if command, there := c.working(facts.InitCommand); there {
+		return "write " + shown(c.library, command.Place, command.Key, pragmaSQL)
+	}
+	return "no key sets it at this version: run " + pragmaSQL + " on every new connection"
+}
+
+// working returns an option that takes effect by all facts, and means something.
+func (c configuration) working(meaning string) (facts.Option, bool) {
+	for _, o := range c.facts[0].Working(meaning) {
+		if !slices.ContainsFunc(c.facts, func(l facts.Library) bool { effect, _ := l.Effect(o); return effect != facts.Applied }) {
+			return o, true
+		}
+	}
+	return facts.Option{}, false
+}
 
 // shown is a setting as it stands in a configuration.
 func shown(library, place, key, value string) string {
 	if value == "" {
 		value = "..."
 	}
-	name, parameter := asParameter(key, value)
+	// A key of facts with its value is a parameter behind a question mark.
+	name, pragma, nested := strings.Cut(key, "=")
+	parameter := name + "=" + value
 	switch {
+	case nested && strings.HasSuffix(pragma, "="):
+		parameter = key + value
+	case nested:
+		parameter = strings.TrimSuffix(key, ")") + value + ")"
+	}
+	address, isAddress := map[string]string{facts.InURL: "sqlite:///...?%", facts.InFileURL: "sqlite:///file:...?%", facts.InURI: "sqlite:///file:...?%&uri=true",
+		facts.InName: `"NAME": "...?%"`, facts.InFileName: `"NAME": "file:...?%"`}[place]
+	switch {
+	case isAddress && library != facts.ActiveRecord:
+		return strings.Replace(address, "%", parameter, 1)
 	case library == facts.SQLAlchemy:
-		return shownOfEngine(place, name, parameter, value)
+		return place + `={"` + name + `": ` + inPython(value) + "}"
+	case library == facts.Django && place == "":
+		return `"` + key + `": ` + inPython(value)
 	case library == facts.Django:
-		return shownOfDatabase(place, key, parameter, value)
+		return `"` + place + `": {"` + key + `": ` + inPython(value) + "}"
 	case place == "":
 		return key + ": " + value
 	}
 	return place + ": {" + key + ": " + value + "}"
-}
-
-// asParameter is a key of facts with its value as a parameter behind a question
-// mark, and the parameter's name.
-func asParameter(key, value string) (name, parameter string) {
-	name, pragma, nested := strings.Cut(key, "=")
-	switch {
-	case nested && strings.HasSuffix(pragma, "="):
-		return name, key + value
-	case nested:
-		return name, strings.TrimSuffix(key, ")") + value + ")"
-	}
-	return name, name + "=" + value
-}
-
-// shownOfEngine is a setting in the arguments of SQLAlchemy's create_engine.
-func shownOfEngine(place, name, parameter, value string) string {
-	switch place {
-	case facts.InURL:
-		return "sqlite:///...?" + parameter
-	case facts.InFileURL:
-		return "sqlite:///file:...?" + parameter
-	case facts.InURI:
-		return "sqlite:///file:...?" + parameter + "&uri=true"
-	}
-	return place + `={"` + name + `": ` + inPython(value) + "}"
-}
-
-// shownOfDatabase is a setting in an entry of Django's DATABASES.
-func shownOfDatabase(place, key, parameter, value string) string {
-	switch place {
-	case facts.InName:
-		return `"NAME": "...?` + parameter + `"`
-	case facts.InFileName:
-		return `"NAME": "file:...?` + parameter + `"`
-	case "":
-		return `"` + key + `": ` + inPython(value)
-	}
-	return `"` + place + `": {"` + key + `": ` + inPython(value) + "}"
 }
 
 // maxShown is how much of a value a message shows, in bytes.

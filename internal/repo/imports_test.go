@@ -43,7 +43,7 @@ var imports = map[string][]string{
 	"serve":      {"analysis", "audit", "doc", "history", "lab", "report", "root", "store", "sys"},
 	"stat":       {"sys"},
 	"store":      {"analysis", "kit", "root", "sys"},
-	"sys":        {},
+	"sys":        {"kit"},
 	"tools":      {"analysis", "build", "dataset", "gate", "kit", "plan", "plans", "report", "root", "runner", "stat", "store", "tune"},
 	"traffic":    {},
 	"tune":       {"analysis", "dataset", "doc", "doctor", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},

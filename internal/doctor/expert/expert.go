@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay/internal/plan/sqltext"
+	"assay/internal/sys/child"
 	"assay/kit/sqlite"
 )
 
@@ -54,10 +55,9 @@ func Ask(ctx context.Context, program, file, query string) ([]Index, error) {
 	// The space keeps SQL that begins with a comment from being an option, or a command.
 	cmd := exec.CommandContext(ctx, program, "-batch", "-init", os.DevNull, "file:"+sqlite.EscapePath(file)+"?mode=ro&immutable=1", ".expert", " "+query)
 	cmd.Env = []string{"HOME=" + os.DevNull}
-	cmd.WaitDelay = time.Second
 	var out, failure bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &failure
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(cmd); err != nil {
 		said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(failure.String()), "Error: "), "\n")
 		return nil, fmt.Errorf("%s .expert: %s (%w)", program, said, err)
 	}

@@ -234,3 +234,8 @@ func (t *Table) Drivers() []string {
 	}
 	return slices.Compact(names)
 }
+
+// Library are the facts of a driver as those of a library with keys of its own.
+func (f Facts) Library() Library {
+	return Library{Name: f.Driver, Version: f.Version, Engine: f.Engine, On: f.On, Defaults: f.Defaults, Effects: f.Effects}
+}

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/internal/sys/child"
 	"assay/internal/sys/scratch"
 )
 
@@ -100,9 +101,10 @@ func (p *probe) prepare(ctx context.Context, version, driver string) error {
 // install has pip put a package for Python into a folder.
 func (p *probe) install(ctx context.Context, packages, version string) error {
 	install := exec.CommandContext(ctx, python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", packages, p.name+"=="+version)
-	install.Dir = p.folder
-	out, err := install.CombinedOutput()
-	switch text := string(bytes.TrimSpace(out)); {
+	var out bytes.Buffer
+	install.Dir, install.Stdout, install.Stderr = p.folder, &out, &out
+	err := child.Run(install)
+	switch text := strings.TrimSpace(out.String()); {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
@@ -153,7 +155,7 @@ func (p *probe) run(ctx context.Context, trials []trial) (greeting, []answer, er
 	var out, problems bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.folder, bytes.NewReader(request), &out, &problems
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(cmd); err != nil {
 		return hello, nil, errors.Join(ctx.Err(), fmt.Errorf("%w: %s", err, gist(problems.String())))
 	}
 	in := json.NewDecoder(&out)

@@ -65,5 +65,5 @@ func opens(dir string) {
 	u.RawQuery = "mode=ro" // want `ignores mode=ro`
 	sql.Open("sqlite3", u.String())
 	sql.Open("sqlite3", "joined.db?"+strings.Join([]string{"cache=private", "mode=ro"}, "&"))              // want `ignores mode=ro`
-	sql.Open("sqlite3", "file:"+filepath.Join(dir, "joined.db")+"?_cache_size=9&mode=ro&_jurnal_mode=wal") // want `did you mean _journal_mode`
+	sql.Open("sqlite3", "file:"+filepath.Join(dir, "joined.db")+"?_cache_size=9&mode=ro&_jurnal_mode=wal") // want `does not know _jurnal_mode, .*; leave it out: WAL is a property of the file`
 }

@@ -1,0 +1,181 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/lint/facts"
+	"assay/kit/setting"
+	"assay/kit/sqlite"
+)
+
+// dsnLanguage is how settings stand in DSNs of drivers for Go.
+type dsnLanguage struct {
+	*checker
+	open   *open
+	around []facts.Facts
+}
+
+// judgeOf judges the parameters of a DSN.
+func (c *checker) judgeOf(o *open, around []facts.Facts) *judge {
+	d := o.driver
+	j := &judge{language: dsnLanguage{c, o, around}, notes: c.notes, driver: d, label: d.Name + "@" + d.Version, title: d.Name + " " + d.Version}
+	_, j.own = c.Facts.Find(d.Name, d.Version)
+	for _, f := range around {
+		j.facts = append(j.facts, f.Library())
+	}
+	for _, f := range c.Facts.Versions(d.Name) {
+		if facts.Compare(f.Version, d.Version) > 0 {
+			j.newer = append(j.newer, f.Library())
+		} else {
+			j.last = f.Library()
+		}
+	}
+	return j
+}
+
+// checkParameters judges the parameters of a DSN, each by itself.
+func (c *checker) checkParameters(o *open, around []facts.Facts) {
+	j := c.judgeOf(o, around)
+	for _, parameter := range o.dsn.parameters {
+		if key, begin, _ := strings.Cut(parameter, "="); key == "_txlock" && slices.Contains([]string{"deferred", "immediate", "exclusive"}, begin) {
+			continue
+		}
+		w := written{shown: parameter, at: c.position(c.find(o, parameter)), readOnly: o.readOnly(), memory: o.dsn.memory != ""}
+		for _, uri := range o.dsn.forms {
+			var s facts.Spelling
+			s, w.value, w.tried = facts.Parse(uri, parameter)
+			w.options = append(w.options, optionOf(s))
+		}
+		w.known = !strings.Contains(w.value, unknown)
+		j.check(w)
+	}
+}
+
+// optionOf is a spelling as one of the options of facts.
+func optionOf(s facts.Spelling) facts.Option {
+	return facts.Option{Key: s.String(), Meaning: s.Setting, Observed: s.Setting}
+}
+
+// spellingOf is the spelling that an option is.
+func spellingOf(o facts.Option) facts.Spelling {
+	all := facts.Spellings()
+	return all[slices.IndexFunc(all, func(s facts.Spelling) bool { return s.String() == o.Key })]
+}
+
+func (l dsnLanguage) reads(o facts.Option, value string) (string, bool) {
+	return spellingOf(o).Reads(value)
+}
+
+func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, reason string) {
+	for _, uri := range l.open.dsn.forms {
+		untried, _, _ := facts.Parse(uri, w.shown)
+		slip, near := l.around[0].Near(untried)
+		if !near || !working(l.around, slip.Meant) {
+			continue
+		}
+		name, meant := slip.Names()
+		s = saying{MisspelledKey, "does not know " + name + ", as far as is known", ": did you mean " + meant + "?"}
+		switch effect, tried := l.around[0].Effect(slip.Written); {
+		case tried && effect == facts.Applied:
+			s.rule = Rule{}
+		case tried && effect == facts.Fails:
+			s.says = "refuses " + name
+		case tried:
+			s.says = "ignores " + name
+		case l.around[0].Version == l.open.driver.Version:
+			l.Untried = append(l.Untried, Untried{l.open.driver, slip})
+		}
+		return optionOf(slip.Meant), s, true, ""
+	}
+	return facts.Option{}, saying{}, false, ""
+}
+
+func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s saying, reason string) {
+	spelling := spellingOf(o)
+	if _, valid := spelling.Reads(w.value); effect == facts.Applied && w.known && !valid {
+		return saying{}, "no experiment is about this value, and " + o.Meaning + " is not known to take it"
+	}
+	begun := spelling
+	begun.URI = true
+	works, _ := l.around[0].Effect(begun)
+	s = saying{IgnoredKey, "ignores " + w.shown, ""}
+	switch {
+	case effect == facts.Applied:
+		return saying{}, ""
+	case effect == facts.Fails:
+		return saying{}, "the experiment could not open the database, and another value may do"
+	case effect == facts.Literal:
+		s.rule, s.says = FileName, "takes "+w.shown+" for a part of the file's name"
+	case works == facts.Applied && !spelling.URI:
+		s.rule, s.says = PlainPath, s.says+" in a DSN that does not begin with file:"
+	}
+	if s.advice = "; " + l.advice(l.open, spelling, w.value, l.around); s.rule.ID != IgnoredKey.ID && works == facts.Applied {
+		s.advice = "; begin the DSN with file:"
+	}
+	return s, ""
+}
+
+// advice is the spelling that works, with a value that the setting takes.
+func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
+	setting, _ := sqlite.Lookup(s.Setting)
+	_, valid := s.Reads(value)
+	switch why := leftOut(written{readOnly: o.readOnly(), memory: o.dsn.memory != ""}, optionOf(s)); {
+	case why != "":
+		return why
+	case setting.Name == "" || valid || strings.Contains(value, unknown):
+		return workingSpelling(o, s, value, around)
+	}
+	return fmt.Sprintf("%s is not known to take %s: want %s; %s", s.Setting, value, want(setting), workingSpelling(o, s, "VALUE", around))
+}
+
+// want says which values a setting takes, without the units that plans have.
+func want(s setting.Setting) string {
+	before, _, _ := strings.Cut(s.Want, " or a duration")
+	return before
+}
+
+// workingSpelling is the spelling that works, with a value.
+func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Facts) string {
+	for _, uri := range []bool{o.dsn.forms[0], true} {
+		for _, works := range preferred(around[0].Working(s.Setting, uri)) {
+			switch {
+			case !working(around, works):
+			case uri == o.dsn.forms[0]:
+				return "write " + works.With(value)
+			default:
+				return "write file:...?" + works.With(value)
+			}
+		}
+	}
+	if s.Pragma != "" || !slices.Contains(openModes, s.Setting) {
+		return "the DSN has no way to set it: run PRAGMA " + s.Setting + " = " + value + " on every new connection"
+	}
+	return "this driver has no way to set " + s.Setting
+}
+
+func working(around []facts.Facts, s facts.Spelling) bool {
+	return !slices.ContainsFunc(around, func(f facts.Facts) bool {
+		effect, _ := f.Effect(s)
+		return effect != facts.Applied
+	})
+}
+
+// openModes are the settings that are none of a PRAGMA.
+var openModes = []string{"read_only", "immutable", "shared_cache", "mutex"}
+
+// preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
+// alike.
+func preferred(all []facts.Spelling) []facts.Spelling {
+	slices.SortStableFunc(all, func(a, b facts.Spelling) int {
+		rank := func(s facts.Spelling) int {
+			if s.Pragma != "" && !s.Equals {
+				return 0
+			}
+			return 1
+		}
+		return rank(a) - rank(b)
+	})
+	return all
+}
