@@ -3,7 +3,11 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -221,17 +225,43 @@ func TestProcessesOfEngines(t *testing.T) {
 	}
 }
 
-// Processes that wait for no lock fail where they meet, and with a timeout none does.
+// Of the stores that there are, LMDB alone is for several processes, in Go as in Rust.
+func TestProcessesOfStores(t *testing.T) {
+	declared := regexp.MustCompile(`\bProcesses:\s+true|PROCESSES: bool = true`)
+	for name, shared := range map[string]bool{"lmdb": true, "heed": true, "bbolt": false, "badger": false, "pebble": false, "lotusdb": false, "redb": false, "fjall": false} {
+		sources, err := filepath.Glob("../../workers/" + name + "/*.[gr][os]")
+		must(t, err)
+		text := ""
+		for _, path := range sources {
+			data, err := os.ReadFile(path)
+			must(t, err)
+			text += string(data)
+		}
+		capabilities := []string{wire.CapKV}
+		if declared.MatchString(text) {
+			capabilities = append(capabilities, wire.CapProcesses)
+		}
+		one := assay.Case{Cell: assay.Cell{Driver: name, Processes: 2}, Operation: assay.Operation{Steps: []assay.Step{{KV: wire.Get}}}}
+		err = fits(one, capabilities)
+		var f *failure
+		if text == "" || (err == nil) != shared || !shared && (!errors.As(err, &f) || f.outcome != assay.Unsupported || !strings.Contains(f.reason, name)) {
+			t.Errorf("%s: got %v of %d bytes, want that several processes are possible: %t", name, err, len(text), shared)
+		}
+	}
+}
+
+// Eight processes that wait for no lock fail where they meet, and with 5 s none does. All of it
+// takes less, so that none can wait in vain on a busy machine.
 func TestBusyTimeoutOfProcesses(t *testing.T) {
 	text := `name: meet
 drivers: [honest]
 processes: 8
 profiles:
   impatient: {journal_mode: wal, synchronous: "off", busy_timeout: 0}
-  patient: {journal_mode: wal, synchronous: "off", busy_timeout: 30000}
+  patient: {journal_mode: wal, synchronous: "off", busy_timeout: 5000}
 workload: {schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)", data: {t: "SELECT value, 0 FROM generate_series(1, 100)"}}
 operations:
-  add: {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, count: 8000, transaction: 5}
+  add: {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, count: 4000, transaction: 5}
 `
 	t.Setenv(severalVariable, "yes")
 	b := newBench(t, text)
@@ -248,12 +278,13 @@ operations:
 	}
 }
 
-// Transactions of several processes that read and then write come too late where they begin
+// Transactions of eight clients in two processes that read and then write come too late where they begin
 // deferred, however long they would wait, and never where they begin immediate.
 func TestBeginOfProcesses(t *testing.T) {
 	text := `name: begin
 drivers: [honest]
-processes: 4
+processes: 2
+clients: 4
 begin: [deferred, immediate]
 profiles:
   web: {journal_mode: wal, synchronous: "off", busy_timeout: 30000}
