@@ -55,7 +55,7 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 		if d.Computed {
 			return fmt.Sprintf(disturbed+"; compared by CPU time, which others change less", d.Launches, wording.Plural(d.Of, "launch")), calm
 		}
-		return fmt.Sprintf(disturbed+"; they count, because too few others are left", d.Launches, wording.Plural(d.Of, "launch")), calm
+		return fmt.Sprintf(disturbed+"; kept all the same: too few others are left", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Dropped:
 		return fmt.Sprintf(disturbed+", and not counted", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Busy:
@@ -105,7 +105,7 @@ func seriesWords(d analysis.Doubt) (evidence, advice string) {
 func tableWords(d analysis.Doubt) (evidence, advice string) {
 	switch d := d.(type) {
 	case analysis.Noisy:
-		return fmt.Sprintf("the baseline against itself (A/A test) differs by %s %%, more than its launches explain and than the margin of %s %%",
+		return fmt.Sprintf("the baseline differs from itself (A/A test) by %s %%: this machine's noise exceeds the margin of %s %%",
 			wording.Digits(100*d.Systematic), wording.Digits(100*d.Margin)), "run on a quieter machine, or accept a wider margin"
 	case analysis.UnknownNoise:
 		return "this run has no A/A test of the baseline: its noise is unknown", "check the outcome of the baseline's twin"
@@ -195,6 +195,11 @@ func Level(c analysis.Comparison) string {
 	return strconv.FormatFloat(100*c.Level, 'g', 4, 64) + " %"
 }
 
+// span says what a ratio may be by its interval.
+func span(c analysis.Comparison) string {
+	return "the ratio could be " + wording.Ratio(c.Ratio, "%[2]s or %[3]s") + " (" + Level(c) + " CI)"
+}
+
 // Why says why a comparison is undecided; empty where it is not.
 func Why(c analysis.Comparison) string {
 	rule := c.Rule()
@@ -202,15 +207,12 @@ func Why(c analysis.Comparison) string {
 	case stat.TooFew:
 		return fmt.Sprintf("%s of at least %d", wording.Plural(c.Ratio.N, "launch"), stat.MinPairs)
 	case stat.TooWide:
-		noise := ""
-		if limit := 1 + rule.Margin; c.Ratio.High <= limit && c.Ratio.Low >= 1/limit { // else the interval reaches beyond it by itself
-			noise = fmt.Sprintf(", with the %s %% by which the A/A test of this table differs,", wording.Digits(100*rule.Noise))
+		if limit := 1 + rule.Margin; c.Ratio.High > limit || c.Ratio.Low < 1/limit {
+			return fmt.Sprintf("%s, and the margin is %s %%", span(c), wording.Digits(100*rule.Margin))
 		}
-		return fmt.Sprintf("the %s CI of the ratio, %s, includes 1 and%s reaches beyond the margin of %s %%", Level(c),
-			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), noise, wording.Digits(100*rule.Margin))
+		return fmt.Sprintf("%s, and the A/A test of this table differs by %s %%", span(c), wording.Digits(100*rule.Noise))
 	case stat.NotClear:
-		return fmt.Sprintf("the %s CI of the ratio, %s, does not lie beyond the %s %% by which the A/A test of this table differs", Level(c),
-			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Noise))
+		return fmt.Sprintf("%s, not beyond the %s %% by which the A/A test of this table differs", span(c), wording.Digits(100*rule.Noise))
 	case stat.TooMany:
 		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))
 	case stat.OneLayout:
