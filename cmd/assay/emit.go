@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/build"
+	"assay/internal/build/catalog"
 	"assay/internal/emit"
 	"assay/internal/sys/near"
 
@@ -21,7 +23,7 @@ func (a *app) emitCommand() *cobra.Command {
 		RunE:  func(*cobra.Command, []string) error { return a.emit(profile, ecosystem) },
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "PLAN/NAME of the profile")
-	cmd.Flags().StringVar(&ecosystem, "for", "", strings.Join(emit.Names(), ", "))
+	cmd.Flags().StringVar(&ecosystem, "for", "", "ecosystem, "+forms)
 	return cmd
 }
 
@@ -31,8 +33,9 @@ func (a *app) emit(profile, ecosystem string) error {
 	if profile == "" || ecosystem == "" {
 		return usage(errors.New("--profile and --for are required"), "assay help emit")
 	}
-	if known := emit.Names(); !slices.Contains(known, ecosystem) {
-		return usage(unknownEcosystem(ecosystem))
+	ecosystems, err := emitsFor(ecosystem)
+	if err != nil {
+		return err
 	}
 	p, name, err := planOfProfile(profile)
 	if err != nil {
@@ -42,7 +45,7 @@ func (a *app) emit(profile, ecosystem string) error {
 	if err != nil {
 		return usage(err)
 	}
-	form, err := emit.For(ecosystem, emit.Source{Name: profile, Profile: found, File: file, Options: emit.OptionsOf(ecosystem, p.Drivers)})
+	form, err := ecosystems.For(ecosystem, emit.Source{Name: profile, Profile: found, File: file, Options: ecosystems.OptionsOf(ecosystem, p.Drivers)})
 	if err != nil {
 		return usage(err)
 	}
@@ -53,8 +56,31 @@ func (a *app) emit(profile, ecosystem string) error {
 	return nil
 }
 
-// unknownEcosystem names all that there are, and the one that was probably meant.
-func unknownEcosystem(name string) error {
-	known := emit.Names()
-	return fmt.Errorf("unknown ecosystem %q%s: there is %s", name, near.Question(name, known), strings.Join(known, ", "))
+// forms is what the flags that take an ecosystem say.
+const forms = "such as go-mattn, python, rails or postgresql.conf; a wrong name lists all"
+
+// emitsFor are the ecosystems, of which a name must be one, if there is one.
+func emitsFor(name string) (emit.Ecosystems, error) {
+	drivers, err := knownDrivers()
+	if err != nil {
+		return nil, err
+	}
+	all, err := emit.Of(drivers)
+	if known := all.Names(); err == nil && name != "" && !slices.Contains(known, name) {
+		err = usage(fmt.Errorf("unknown ecosystem %q%s: there is %s", name, near.Question(name, known), strings.Join(known, ", ")))
+	}
+	return all, err
+}
+
+// knownDrivers is the catalog of the drivers that this program has.
+func knownDrivers() ([]catalog.Driver, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	source, err := build.FindSource(cache)
+	if err != nil {
+		return nil, err
+	}
+	return source.Catalog()
 }

@@ -82,7 +82,11 @@ func factsTable() (*facts.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return facts.Load(dir)
+	drivers, err := knownDrivers()
+	if err != nil {
+		return nil, err
+	}
+	return facts.Load(drivers, dir)
 }
 
 // librariesDir is where lint --measure keeps facts of libraries.
@@ -97,7 +101,11 @@ func librariesTable() (*facts.Libraries, error) {
 	if err != nil {
 		return nil, err
 	}
-	return facts.LoadLibraries(dir)
+	drivers, err := knownDrivers()
+	if err != nil {
+		return nil, err
+	}
+	return facts.LoadLibraries(drivers, dir)
 }
 
 func (a *app) listFacts() error {
@@ -109,7 +117,7 @@ func (a *app) listFacts() error {
 	if err != nil {
 		return err
 	}
-	for _, driver := range table.Drivers() {
+	for _, driver := range table.Measured() {
 		var versions []string
 		for _, f := range table.Versions(driver) {
 			versions = append(versions, f.Version)

@@ -183,7 +183,11 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, logs [
 		return nil, err
 	}
 	defer work.Close()
-	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Logs: logs, AsRecorded: flags.asRecorded, Plan: flags.output,
+	drivers, err := l.Source.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	return draft.Make(ctx, draft.Options{Database: flags.db, Drivers: drivers, Queries: flags.queries, SQL: queries, Logs: logs, AsRecorded: flags.asRecorded, Plan: flags.output,
 		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
 		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {

@@ -147,6 +147,9 @@ func setup(env *testscript.Env) error {
 		files["workers/"+name+"/worker"] = &fstest.MapFile{Data: []byte("#!/bin/sh\nexec fake-worker " + name + "\n"), Mode: 0o755}
 		files["workers/"+name+"/README"] = &fstest.MapFile{Data: []byte("Fake worker " + name + "\n")}
 	}
+	if err := addCatalog(files, env.Getenv("CHECKOUT")); err != nil {
+		return err
+	}
 	syscall.ForkLock.RLock() // a program that is being written by a child, too, does not start
 	err = os.CopyFS(source, files)
 	syscall.ForkLock.RUnlock()
@@ -154,6 +157,26 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	return os.CopyFS(filepath.Join(env.WorkDir, "plans"), os.DirFS("testdata/plans"))
+}
+
+// addCatalog adds what is known of the drivers of a checkout, without their workers.
+func addCatalog(files fstest.MapFS, checkout string) error {
+	var names []string
+	for _, pattern := range []string{"driver.yaml", "emit.tmpl", "facts/*.json"} {
+		found, err := filepath.Glob(filepath.Join(checkout, "workers", "*", pattern))
+		if err != nil {
+			return err
+		}
+		names = append(names, found...)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		files[strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(name, checkout)), "/")] = &fstest.MapFile{Data: data}
+	}
+	return nil
 }
 
 // useCheckout names what scripts need that build real drivers: this checkout, the

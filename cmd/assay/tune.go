@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/internal/emit"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/tune"
@@ -68,7 +67,7 @@ Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "driver in use, and others that may replace it (default the plan's first)")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process opens the file, so exclusive locking may be tried")
-	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Names(), ", "))
+	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration of an ecosystem, too, "+forms)
 	flags.addOutputs(cmd, tune.Formats())
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest tuning of this plan with these flags")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
@@ -107,9 +106,6 @@ func (f tuneFlags) check() error {
 	if _, err := tune.ParseBytes(f.memory); err != nil {
 		return usage(fmt.Errorf("--memory %w", err))
 	}
-	if f.emit != "" && !slices.Contains(emit.Names(), f.emit) {
-		return usage(unknownEcosystem(f.emit))
-	}
 	return nil
 }
 
@@ -127,10 +123,14 @@ func (f tuneFlags) request(a *app, name string) (tune.Request, error) {
 	if err != nil {
 		return tune.Request{}, err
 	}
+	ecosystems, err := emitsFor(f.emit)
+	if err != nil {
+		return tune.Request{}, err
+	}
 	memory, err := tune.ParseBytes(f.memory)
 	again := a.commandLine(slices.Concat([]string{"tune", name}, f.words(), []string{"--resume"})...)
 	return tune.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
-		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume, Took: tuneClock}, err
+		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Ecosystems: ecosystems, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume, Took: tuneClock}, err
 }
 
 // tune searches, confirms and shows what was found.

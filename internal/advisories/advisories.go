@@ -116,18 +116,27 @@ func (a Advisory) affects(low, high string) bool {
 	})
 }
 
+// Packages are those of a registry, such as npm, whose versions Pinned knows.
+func Packages(registry string) (names []string) {
+	for library := range table.Bundled {
+		if name, of := strings.CutPrefix(library, registry+":"); of {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Pinned is the build of a driver's library at a version that a file pins: a Go module, or
 // a package with the name of its registry before it, such as gem:sqlite3. It is false
 // where nobody has looked which engine that version has.
 func Pinned(library, version string) (Build, bool) {
 	b := Build{Library: library, Version: strings.TrimPrefix(version, "v")}
-	if library == "pypi:apsw" { // its version is that of SQLite, and one number more
-		b.Engine, b.EngineVersion, b.highest = "sqlite", b.Version, b.Version
-		_, ok := parse(b.Version)
-		return b, ok
-	}
 	asked, ok := parse(b.Version)
 	engines, has := table.Bundled[library]
+	if has && len(engines) == 0 { // its version is that of SQLite, and one number more
+		b.Engine, b.EngineVersion, b.highest = "sqlite", b.Version, b.Version
+		return b, ok
+	}
 	if !ok || !has {
 		return b, false
 	}

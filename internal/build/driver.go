@@ -15,29 +15,28 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/internal/build/catalog"
 	"assay/internal/sys/file"
 )
 
 // Driver is a worker that the source holds.
 type Driver struct {
 	Name     string // of its folder
+	Dir      string
 	Module   string // the driver library; empty where the worker has none, or is prebuilt
 	Version  string // of Module, as the worker's go.mod pins it
 	About    string // one sentence, from the worker's package comment or README
-	Dir      string
-	Prebuilt bool // has an executable file named worker instead of a go.mod
-	C        bool // is written in C: Module is where it has SQLite from
-	Script   bool // has an executable file named worker that loads SQLite as a library: Module is where it has that from
-	Installs bool // has an executable file named build, which installs what a script needs
-	Store    bool // is of a key-value store, and runs no SQL
-	Server   bool // is of a PostgreSQL server
+	Prebuilt bool   // has an executable file named worker instead of a go.mod
+	C        bool   // is written in C: Module is where it has SQLite from
+	Script   bool   // has an executable file named worker that loads SQLite as a library: Module is where it has that from
+	Installs bool   // has an executable file named build, which installs what a script needs
+	Store    bool   // is of a key-value store, and runs no SQL
+	Server   bool   // is of a PostgreSQL server
 	// Ecosystem is where the driver's library is published as Package, in versions of which
 	// its lock file has Pinned; empty: the driver has no versions.
 	Ecosystem       Ecosystem
 	Package, Pinned string
-	// Unmaintained says why its library counts as one that its authors gave up, as the
-	// worker's package comment or README has it; empty: it is maintained.
-	Unmaintained string
+	Unmaintained    string // why its library counts as one that its authors gave up; empty: it is maintained
 }
 
 // IsGo reports whether the driver is a Go library.
@@ -70,7 +69,11 @@ func (s Source) Drivers() ([]Driver, error) {
 }
 
 func (s Source) driver(name string) (Driver, error) {
-	d := Driver{Name: name, Dir: filepath.Join(s.Dir, "workers", name)}
+	known, err := catalog.Of(filepath.Join(s.Dir, "workers", name))
+	if err != nil {
+		return Driver{}, err
+	}
+	d := Driver{Name: name, Dir: known.Dir, Unmaintained: known.Unmaintained}
 	data, err := file.Read(filepath.Join(d.Dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return d.prebuilt()
@@ -114,21 +117,10 @@ func (d *Driver) ofPackage(mod goMod) error {
 	d.Store = slices.Contains(imports, "assay/kit/kvdb")
 	d.Server = slices.Contains(imports, "assay/kit/postgres")
 	d.About = cmp.Or(new(doc.Package).Synopsis(comment), title(readme(d.Dir)))
-	d.Unmaintained = paragraph(comment, "Unmaintained:")
 	if d.Module != "" {
 		d.Ecosystem, d.Package, d.Pinned = Go, d.Module, d.Version
 	}
 	return err
-}
-
-// paragraph is what follows a word in the paragraph of a text that begins with it.
-func paragraph(text, word string) string {
-	for part := range strings.SplitSeq(text, "\n\n") {
-		if rest, found := strings.CutPrefix(strings.TrimSpace(part), word); found {
-			return strings.TrimSuffix(strings.Join(strings.Fields(rest), " "), ".")
-		}
-	}
-	return ""
 }
 
 // ofModule takes the one module that a worker in C requires.
@@ -147,8 +139,7 @@ func (d *Driver) ofReadme() {
 	if d.Installs = !d.C && isExecutable(filepath.Join(d.Dir, installer)); d.Installs {
 		d.library()
 	}
-	text := readme(d.Dir)
-	d.About, d.Unmaintained = title(text), paragraph(text, "Unmaintained:")
+	d.About = title(readme(d.Dir))
 }
 
 func (d Driver) prebuilt() (Driver, error) {

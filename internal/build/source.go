@@ -9,8 +9,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"assay/internal/build/catalog"
 	"assay/internal/sys/scratch"
 )
 
@@ -131,7 +133,7 @@ func (s Source) all() (tree, error) {
 		return nil, err
 	}
 	for _, d := range drivers {
-		files, err := s.worker(d)
+		files, err := s.folder(d)
 		if err != nil {
 			return nil, err
 		}
@@ -143,10 +145,22 @@ func (s Source) all() (tree, error) {
 
 func (s Source) kit() (tree, error) { return readTree(s.Dir, "kit", goSource) }
 
+// worker are the files that a worker is made of.
 func (s Source) worker(d Driver) (tree, error) {
+	all, err := s.folder(d)
+	return slices.DeleteFunc(all, func(f sourceFile) bool { return catalog.Holds(strings.TrimPrefix(f.path, "workers/"+d.Name+"/")) }), err
+}
+
+// folder is a worker with what the catalog has of it.
+func (s Source) folder(d Driver) (tree, error) {
 	keep := goSource
 	if d.Prebuilt || d.Script {
 		keep = anySource
 	}
 	return readTree(s.Dir, "workers/"+d.Name, keep)
+}
+
+// Catalog is what is known of all drivers.
+func (s Source) Catalog() ([]catalog.Driver, error) {
+	return catalog.Read(filepath.Join(s.Dir, "workers"))
 }

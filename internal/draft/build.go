@@ -3,41 +3,30 @@ package draft
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/internal/build/catalog"
 )
 
-// drivers are those that a drafted plan compares, where their builds can run it.
-var drivers = []string{"mattn", "modernc", "glebarez"}
-
-// part is a part of SQLite that a build of a driver has if it is compiled so.
-type part struct {
-	driver string // that can be built with it
-	option string // of the compiler, as builds are named
-	tag    string // of Go, which the driver has for it
-	what   string
-	lacks  *regexp.Regexp // what a build without it says
-}
-
-var parts = []part{
-	{"mattn", "ENABLE_FTS5", "sqlite_fts5", "FTS5", regexp.MustCompile(`no such module: fts5\b`)},
-	{"mattn", "ENABLE_MATH_FUNCTIONS", "sqlite_math_functions", "mathematical functions",
-		regexp.MustCompile(`no such function: (?i:acosh?|asinh?|atan[2h]?|ceil|ceiling|cosh?|degrees|exp|floor|ln|log|log10|log2|mod|pi|pow|power|radians|sinh?|sqrt|tanh?|trunc)\b`)},
+// drafted are the drivers that a drafted plan compares, where their builds can run it.
+func (o *Options) drafted() []catalog.Driver {
+	all := slices.DeleteFunc(slices.Clone(o.Drivers), func(d catalog.Driver) bool { return d.Drafted == 0 })
+	slices.SortFunc(all, func(a, b catalog.Driver) int { return a.Drafted - b.Drafted })
+	return all
 }
 
 type target struct {
 	driver string
-	parts  []part // that it is built with, since the driver's own build lacks them
+	parts  []catalog.Part // that it is built with, since the driver's own build lacks them
 }
 
 // String is the build as a plan names it.
 func (t target) String() string {
 	text := t.driver
 	for _, p := range t.parts {
-		text += ":" + p.option
+		text += ":" + p.Option
 	}
 	return text
 }
@@ -58,18 +47,19 @@ func (d *drafter) choose(ctx context.Context) error {
 	}
 	operations = append(operations, tables...)
 	d.targets = nil
-	for i, name := range drivers {
-		t := target{driver: name}
-		why := d.complete(ctx, &t, operations)
+	drivers := d.options.drafted()
+	for i, driver := range drivers {
+		t := target{driver: driver.Name}
+		why := d.complete(ctx, &t, driver.Parts, operations)
 		switch {
 		case ctx.Err() != nil:
-			for _, name := range drivers[i:] {
-				d.targets = append(d.targets, target{driver: name})
+			for _, left := range drivers[i:] {
+				d.targets = append(d.targets, target{driver: left.Name})
+				d.unasked = append(d.unasked, left.Name)
 			}
-			d.unasked = drivers[i:]
 			return ctx.Err()
 		case why != "":
-			d.unfit = append(d.unfit, fmt.Sprintf("driver %s: %s", name, why))
+			d.unfit = append(d.unfit, fmt.Sprintf("driver %s: %s", driver.Name, why))
 		default:
 			d.targets = append(d.targets, t)
 		}
@@ -128,7 +118,7 @@ func (d *drafter) virtualTables(ctx context.Context) ([]assay.Operation, error) 
 
 // complete adds the parts to a build that it lacks, and says why it cannot run the
 // operations all the same.
-func (d *drafter) complete(ctx context.Context, t *target, operations []assay.Operation) string {
+func (d *drafter) complete(ctx context.Context, t *target, parts []catalog.Part, operations []assay.Operation) string {
 	for {
 		d.progress("asking " + t.String() + " whether it can run the queries")
 		var refused map[string]error
@@ -142,9 +132,9 @@ func (d *drafter) complete(ctx context.Context, t *target, operations []assay.Op
 		before := len(t.parts)
 		for _, p := range parts {
 			lacked := slices.ContainsFunc(operations, func(op assay.Operation) bool {
-				return refused[op.Name] != nil && p.lacks.MatchString(refused[op.Name].Error())
+				return refused[op.Name] != nil && p.Lacks.MatchString(refused[op.Name].Error())
 			})
-			if p.driver == t.driver && lacked && !strings.Contains(t.String(), p.option) {
+			if lacked && !strings.Contains(t.String(), p.Option) {
 				t.parts = append(t.parts, p)
 			}
 		}
@@ -154,7 +144,7 @@ func (d *drafter) complete(ctx context.Context, t *target, operations []assay.Op
 		case len(t.parts) == before:
 			return refusal(refused, operations)
 		}
-		slices.SortFunc(t.parts, func(a, b part) int { return strings.Compare(a.option, b.option) })
+		slices.SortFunc(t.parts, func(a, b catalog.Part) int { return strings.Compare(a.Option, b.Option) })
 	}
 }
 
@@ -190,7 +180,7 @@ func (d *document) writeDrivers(w *writer) {
 		}
 		var what, tags []string
 		for _, p := range t.parts {
-			what, tags = append(what, p.what), append(tags, p.tag)
+			what, tags = append(what, p.What), append(tags, p.Tag)
 		}
 		w.comment(0, "The schema or the queries need %s, which %s's own build lacks and this build of it has. Your program needs: go build -tags %s",
 			strings.Join(what, " and "), t.driver, strings.Join(tags, ","))

@@ -183,7 +183,7 @@ func (d *drafter) decode() (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the drafted plan does not decode: %w", err)
 	}
-	cases, err := p.Expand([]string{drivers[0]})
+	cases, err := p.Expand(p.Drivers[:1])
 	if err != nil {
 		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
 	}

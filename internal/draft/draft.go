@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/build/catalog"
 	"assay/internal/dataset"
 	"assay/internal/dataset/recording"
 )
@@ -57,7 +58,8 @@ type Options struct {
 	Logs     []Log  // of the program's traffic, one of each process: their form is in docs/traffic.md
 	// AsRecorded says that the database is as it was when the log began, whenever it was changed.
 	AsRecorded bool
-	Folder     string // an empty one, for the copy
+	Drivers    []catalog.Driver // all that are known
+	Folder     string           // an empty one, for the copy
 	// Timeout bounds what is tried of one query, and Total that of all; one that
 	// takes longer, or that no time is left for, is left out.
 	Timeout, Total time.Duration
@@ -180,8 +182,11 @@ type drafter struct {
 // newDrafter copies the database and reads its schema.
 func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 	d := &drafter{document: document{options: options}, taken: map[string]int64{}}
-	for _, name := range drivers {
-		d.targets = append(d.targets, target{driver: name})
+	for _, driver := range options.drafted() {
+		d.targets = append(d.targets, target{driver: driver.Name})
+	}
+	if len(d.targets) == 0 {
+		return nil, errors.New("no driver has drafted in its driver.yaml: a drafted plan has nothing to compare")
 	}
 	d.name = slug(strings.TrimSuffix(filepath.Base(options.Database), filepath.Ext(options.Database)))
 	if d.name == "" {

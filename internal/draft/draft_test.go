@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/build/catalog"
 	"assay/internal/dataset"
 	"assay/internal/plan"
 )
@@ -59,8 +60,17 @@ func folder(t *testing.T, path string) []string {
 	return all
 }
 
+// known are the drivers that the source holds.
+var known = func() []catalog.Driver {
+	all, err := catalog.Read("../../workers")
+	if err != nil {
+		panic(err)
+	}
+	return all
+}()
+
 func options(database, queries string) Options {
-	return Options{Database: database, Queries: "q.sql", SQL: queries, Plan: filepath.Join(filepath.Dir(database), "plan.yaml"),
+	return Options{Database: database, Drivers: known, Queries: "q.sql", SQL: queries, Plan: filepath.Join(filepath.Dir(database), "plan.yaml"),
 		Estimate: func(_ *dataset.Data, cases []assay.Case, launches int) time.Duration {
 			return time.Duration(len(cases)*launches) * 100 * time.Millisecond
 		},
@@ -171,7 +181,7 @@ func expanded(t *testing.T, d *Draft) map[string]assay.Operation {
 func TestGolden(t *testing.T) {
 	database := create(t, read(t, "testdata/shop.sql"))
 	before := folder(t, filepath.Dir(database))
-	d, err := draftIn(t, t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
+	d, err := draftIn(t, t.Context(), Options{Database: database, Drivers: known, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
 		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"),
 		Next: []string{"assay plan check DIR/plans/shop.yaml", "assay run DIR/plans/shop.yaml", "assay report"}, Estimate: options("", "").Estimate, Refused: options("", "").Refused})
 	must(t, err)

@@ -39,7 +39,7 @@ type probe struct {
 
 // newProbe resolves the operations as the plan has them.
 func newProbe(data *dataset.Data, p *plan.Plan, block time.Duration) (*probe, error) {
-	cases, err := p.Expand([]string{drivers[0]})
+	cases, err := p.Expand(p.Drivers[:1])
 	if err != nil {
 		return nil, err
 	}

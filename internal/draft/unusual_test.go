@@ -91,7 +91,7 @@ func TestRowsAddedLater(t *testing.T) {
 	must(t, os.WriteFile(o.Plan, []byte(d.Text), 0o600))
 	p, err := plan.Decode(o.Plan, []byte(d.Text))
 	must(t, err)
-	cases, err := p.Expand(drivers[:1])
+	cases, err := p.Expand([]string{"mattn"})
 	must(t, err)
 	data, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), cases[0].Dataset)
 	must(t, err)

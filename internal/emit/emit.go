@@ -1,6 +1,6 @@
-// Package emit prints a profile as the configuration of an ecosystem: Rails,
-// Go with one of its drivers, Python, Node, Django, SQLAlchemy, or a server of PostgreSQL. It opens no
-// database.
+// Package emit prints a profile as the configuration of an ecosystem: of programs that use a
+// driver, as workers/NAME/driver.yaml and emit.tmpl say it, or of a server of PostgreSQL. It
+// opens no database.
 //
 // A form sets every setting on every connection, the busy timeout before all
 // others. What it cannot set is never left out in silence: it stands in a
@@ -9,17 +9,14 @@ package emit
 
 import (
 	"bytes"
-	"cmp"
-	"embed"
-	"encoding/json"
 	"fmt"
 	"go/format"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 
 	"assay"
+	"assay/internal/build/catalog"
 )
 
 // Source is a profile to print.
@@ -38,45 +35,20 @@ type Form struct {
 	Unset []string
 }
 
-// Ecosystems returns the names of all ecosystems.
-func Ecosystems() []string {
-	var names []string
-	for _, e := range ecosystems {
-		names = append(names, e.name)
-	}
-	return names
-}
-
-// OfDriver is the ecosystem whose programs use a driver; empty where none is known.
-func OfDriver(driver string) string {
-	switch driver {
-	case "activerecord":
-		return "rails"
-	case "better-sqlite3":
-		return "node"
-	}
-	for _, name := range []string{driver, "go-" + driver} {
-		if slices.Contains(Ecosystems(), name) {
-			return name
-		}
-	}
-	return ""
-}
-
 // For prints a profile in the form of that name. It fails where there is
 // no such form, and where a raw profile does not say what it means.
-func For(name string, s Source) (Form, error) {
+func (all Ecosystems) For(name string, s Source) (Form, error) {
 	if name == PostgreSQL {
 		if err := s.known(); err != nil {
 			return Form{}, err
 		}
 		return server(s), nil
 	}
-	i := slices.IndexFunc(ecosystems, func(e ecosystem) bool { return e.name == name })
+	i := slices.IndexFunc(all, func(e ecosystem) bool { return e.Name == name })
 	if i < 0 {
 		return Form{}, fmt.Errorf("unknown ecosystem %q", name)
 	}
-	e := ecosystems[i]
+	e := all[i]
 	if err := s.known(); err != nil {
 		return Form{}, err
 	}
@@ -95,23 +67,6 @@ func withoutFolders(name string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// OptionsOf are the compile options that a plan's drivers have whose programs are of an
-// ecosystem; empty where it has none, or one of them without.
-func OptionsOf(ecosystem string, drivers []string) string {
-	options := ""
-	for _, name := range drivers {
-		d := assay.ParseDriverName(name)
-		if OfDriver(d.Name) != ecosystem {
-			continue
-		}
-		if d.Options == "" {
-			return ""
-		}
-		options = cmp.Or(options, d.Options)
-	}
-	return options
-}
-
 // known says why a profile cannot be said in another form; nil: it can.
 func (s Source) known() error {
 	if len(s.Profile.Raw) > 0 && len(s.Profile.Requests) == 0 {
@@ -120,40 +75,22 @@ func (s Source) known() error {
 	return nil
 }
 
-//go:embed templates
-var files embed.FS
-
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"json": quoteJSON,
-	"ruby": quoteRuby,
-}).ParseFS(files, "templates/*.tmpl"))
-
 func (e ecosystem) print(f form) (string, error) {
 	var body, out bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, e.name+".tmpl", f); err != nil {
+	if err := e.text.Execute(&body, f); err != nil {
 		return "", err
 	}
-	for _, line := range f.comments(e) {
-		fmt.Fprintln(&out, e.comment, strings.Join(strings.Fields(line), " ")) // SQL of a plan may have lines
+	comments, err := f.comments(e)
+	if err != nil {
+		return "", err
+	}
+	for _, line := range comments {
+		fmt.Fprintln(&out, catalog.Comment[e.Language], strings.Join(strings.Fields(line), " ")) // SQL of a plan may have lines
 	}
 	fmt.Fprintf(&out, "\n%s\n", strings.TrimSpace(body.String()))
-	if !strings.HasPrefix(e.name, "go-") {
+	if e.Language != "go" {
 		return out.String(), nil
 	}
 	formatted, err := format.Source(out.Bytes())
 	return string(formatted), err
-}
-
-// quoteJSON quotes a text for Go, Python and JavaScript.
-func quoteJSON(text string) (string, error) {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(text)
-	return strings.TrimSuffix(out.String(), "\n"), err
-}
-
-// quoteRuby quotes a text where #{...} must stay as it is.
-func quoteRuby(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
 }

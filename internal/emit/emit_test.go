@@ -10,12 +10,29 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/build/catalog"
 	"assay/internal/emit"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
+
+// The ecosystems of the drivers that the source holds, and their names.
+var (
+	ecosystems = func() emit.Ecosystems {
+		drivers, err := catalog.Read("../../workers")
+		if err != nil {
+			panic(err)
+		}
+		all, err := emit.Of(drivers)
+		if err != nil {
+			panic(err)
+		}
+		return all
+	}()
+	names = slices.DeleteFunc(ecosystems.Names(), func(name string) bool { return name == emit.PostgreSQL })
+)
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -28,8 +45,8 @@ func TestGolden(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			for _, ecosystem := range emit.Ecosystems() {
-				form, err := emit.For(ecosystem, named(name))
+			for _, ecosystem := range names {
+				form, err := ecosystems.For(ecosystem, named(name))
 				must(t, err)
 				out.WriteString("-- " + ecosystem + " --\n" + form.Text)
 				for _, unset := range form.Unset {
@@ -82,7 +99,7 @@ func TestUnset(t *testing.T) {
 		{"python", "store", nil},
 	}
 	for _, test := range tests {
-		form, err := emit.For(test.ecosystem, named(test.profile))
+		form, err := ecosystems.For(test.ecosystem, named(test.profile))
 		must(t, err)
 		if diff := cmp.Diff(test.want, form.Unset); diff != "" {
 			t.Errorf("%s for %s: (-want +got)\n%s", test.profile, test.ecosystem, diff)
@@ -94,8 +111,8 @@ func TestUnset(t *testing.T) {
 func TestLinesOfSQL(t *testing.T) {
 	source := emit.Source{Name: "test/lines", Profile: assay.Profile{
 		Requests: map[string]string{"foreign_keys": "1"}, Each: []string{"PRAGMA foreign_keys = ON\nplanted(1)"}}}
-	for _, ecosystem := range emit.Ecosystems() {
-		form, err := emit.For(ecosystem, source)
+	for _, ecosystem := range names {
+		form, err := ecosystems.For(ecosystem, source)
 		if err != nil {
 			t.Errorf("%s: %v", ecosystem, err)
 			continue
@@ -118,11 +135,11 @@ func TestPoolsPrinted(t *testing.T) {
 			name, value, _ := strings.Cut(setting, "=")
 			source.Profile.Settings[name] = value
 		}
-		for _, ecosystem := range emit.Ecosystems() {
+		for _, ecosystem := range names {
 			if !strings.HasPrefix(ecosystem, "go-") {
 				continue
 			}
-			form, err := emit.For(ecosystem, source)
+			form, err := ecosystems.For(ecosystem, source)
 			must(t, err)
 			if got := strings.Contains(form.Text, "func OpenPools("); got != want {
 				t.Errorf("%s with %q: prints OpenPools: got %v, want %v", ecosystem, settings, got, want)
@@ -133,11 +150,11 @@ func TestPoolsPrinted(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	raw := emit.Source{Name: "test/raw", Profile: assay.Profile{Raw: map[string]string{"mattn": "file:{{path}}"}}}
-	_, err := emit.For("python", raw)
+	_, err := ecosystems.For("python", raw)
 	if want := "profile test/raw is a raw DSN of a driver and has no requests that say what it is meant to set: only requests can be said in another form"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if _, err := emit.For("perl", named("web")); err == nil || err.Error() != `unknown ecosystem "perl"` {
+	if _, err := ecosystems.For("perl", named("web")); err == nil || err.Error() != `unknown ecosystem "perl"` {
 		t.Errorf("got %v", err)
 	}
 }
@@ -146,8 +163,8 @@ func TestRefused(t *testing.T) {
 func TestOfDriver(t *testing.T) {
 	for driver, want := range map[string]string{"mattn": "go-mattn", "ncruces-direct": "go-ncruces-direct", "django": "django", "activerecord": "rails",
 		"better-sqlite3": "node", "apsw": "", "null": ""} {
-		got := emit.OfDriver(driver)
-		if got != want || got != "" && !slices.Contains(emit.Ecosystems(), got) {
+		got := ecosystems.OfDriver(driver)
+		if got != want || got != "" && !slices.Contains(names, got) {
 			t.Errorf("%s: got %q, want %q", driver, got, want)
 		}
 	}
@@ -156,8 +173,8 @@ func TestOfDriver(t *testing.T) {
 // What is printed carries the compile options that were measured, and no folder of the user.
 func TestOptionsAndName(t *testing.T) {
 	source := emit.Source{Name: "/home/somebody/secret/app.yaml/web", Profile: assay.Profile{Settings: map[string]string{"journal_mode": "wal", "encoding": "UTF-8"}},
-		Options: emit.OptionsOf("go-mattn", []string{"modernc", "mattn:ENABLE_FTS5:DQS=0"})}
-	form, err := emit.For("go-mattn", source)
+		Options: ecosystems.OptionsOf("go-mattn", []string{"modernc", "mattn:ENABLE_FTS5:DQS=0"})}
+	form, err := ecosystems.For("go-mattn", source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +185,7 @@ func TestOptionsAndName(t *testing.T) {
 		t.Errorf("got %s\nwant the name app.yaml/web without its folders", form.Text)
 	}
 	for drivers, want := range map[string]string{"mattn": "", "mattn,mattn:DQS=0": "", "modernc,glebarez": "", "mattn@v1.14.52:DQS=0": "DQS=0"} {
-		if got := emit.OptionsOf("go-mattn", strings.Split(drivers, ",")); got != want {
+		if got := ecosystems.OptionsOf("go-mattn", strings.Split(drivers, ",")); got != want {
 			t.Errorf("%s: got %q, want %q", drivers, got, want)
 		}
 	}

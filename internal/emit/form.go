@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/build/catalog"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
@@ -15,6 +16,7 @@ import (
 // form is what the templates print.
 type form struct {
 	Name     string
+	Driver   catalog.Driver
 	URI      []string // parameters of SQLite's file: URI
 	Keys     []string // the driver's own parameters of the DSN
 	Mutex    string   // FULL or NO, where the ecosystem has flags for it
@@ -34,10 +36,10 @@ type form struct {
 
 // form sorts what a profile asks for by how the ecosystem takes it.
 func (e ecosystem) form(s Source) form {
-	f := form{Name: s.Name, options: s.Options, settings: settings(s), raw: len(s.Profile.Raw) > 0}
+	f := form{Name: s.Name, Driver: e.driver, options: s.Options, settings: settings(s), raw: len(s.Profile.Raw) > 0}
 	f.ReadOnly = f.settings["read_only"] == "1" || f.settings["immutable"] == "1"
 	f.Journal = f.settings["journal_mode"]
-	late := e.late != nil && e.late(f.settings)
+	late := e.late(f.settings)
 	for _, name := range sqlite.InOrder(f.settings) {
 		f.set(e, name, f.settings[name], late)
 	}
@@ -87,6 +89,9 @@ func (f form) Query() string {
 	return "?" + strings.Join(parameters, "&")
 }
 
+// Has reports whether the profile gives a setting a value, as SQLite reads it back.
+func (f form) Has(name, value string) bool { return f.settings[name] == value }
+
 // NoWrites reports whether the database is opened for reading only.
 func (f form) NoWrites() bool { return f.settings["read_only"] == "1" }
 
@@ -116,18 +121,18 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 		f.lacks(written, "an immutable file is read without its log, and SQLite does not refuse")
 	case reason != "":
 		f.lacks(written, reason)
-	case parameter != "" && e.uri:
+	case parameter != "" && e.URI:
 		f.URI = append(f.URI, parameter)
 	case parameter != "": // an option of its own, or the default
 	case setting.OfFile && f.ReadOnly:
 		f.made = append(f.made, written)
-	case name == "mutex" && e.mutex:
+	case name == "mutex" && e.Mutex:
 		f.Mutex = sqlite.Spell(name, value)
-	case name == "busy_timeout" && e.timeout:
+	case name == "busy_timeout" && e.Timeout:
 		f.Timeout = value
-	case e.key != nil && e.key(name, sqlite.Spell(name, value)) != "" && (!late || name == "busy_timeout" || !setting.Pragma):
-		f.Keys = append(f.Keys, e.key(name, sqlite.Spell(name, value)))
-	case setting.OfFile && e.presets:
+	case e.parameter(name, "") != "" && (!late || name == "busy_timeout" || !setting.Pragma):
+		f.Keys = append(f.Keys, e.parameter(name, sqlite.Spell(name, value)))
+	case setting.OfFile && e.Presets:
 		f.First = append(f.First, sqlite.Pragma(name, value))
 	default:
 		f.SQL = append(f.SQL, sqlite.Pragma(name, value))
@@ -167,12 +172,12 @@ func (f *form) covers(text string) bool {
 	return ok
 }
 
-func (f *form) comments(e ecosystem) []string {
+func (f *form) comments(e ecosystem) ([]string, error) {
 	lines := []string{
-		fmt.Sprintf("Profile %s for %s, printed by assay emit.", strings.Join(strings.Fields(f.Name), " "), e.title),
+		fmt.Sprintf("Profile %s for %s, printed by assay emit.", strings.Join(strings.Fields(f.Name), " "), e.Title),
 		f.durability(),
 	}
-	if e.named {
+	if e.Named {
 		lines[0] += " app.db stands for the file."
 	}
 	if build := f.build(e); build != "" {
@@ -185,13 +190,12 @@ func (f *form) comments(e ecosystem) []string {
 		lines = append(lines, own)
 	}
 	lines = append(lines, f.notes()...)
-	if e.notes != nil {
-		lines = append(lines, e.notes(*f)...)
-	}
+	notes, err := e.notes(*f)
+	lines = append(lines, notes...)
 	if !f.ReadOnly {
-		lines = append(lines, "assay measures transactions that change data with BEGIN IMMEDIATE, which waits for the lock at once: "+e.immediate+".")
+		lines = append(lines, "assay measures transactions that change data with BEGIN IMMEDIATE, which waits for the lock at once: "+e.Immediate+".")
 	}
-	return lines
+	return lines, err
 }
 
 // build says how the SQLite is compiled that was measured; empty: as the driver has it.
@@ -204,7 +208,7 @@ func (f *form) build(e ecosystem) string {
 		flags = append(flags, "-DSQLITE_"+option)
 	}
 	text := strings.Join(flags, " ")
-	if strings.HasPrefix(e.name, "go-") {
+	if e.Language == "go" {
 		return fmt.Sprintf(`Measured with compile options of SQLite. Build the program with them: CGO_CFLAGS="%s" CGO_LDFLAGS="-lm" go build.`, text)
 	}
 	return "Measured with an SQLite that is compiled with " + text + ": the one that the program uses needs them, too."
@@ -227,15 +231,16 @@ func (f *form) durability() string {
 // own says what the ecosystem sets where the profile says nothing.
 func (f *form) own(e ecosystem) string {
 	var left []string
-	for _, o := range e.own {
-		if _, ok := f.settings[o.name]; !ok {
-			left = append(left, o.text)
+	for _, own := range e.Own {
+		name, _, _ := strings.Cut(own, " ")
+		if _, ok := f.settings[name]; !ok {
+			left = append(left, own)
 		}
 	}
 	if len(left) == 0 {
 		return ""
 	}
-	return "Not in the profile, and set by " + e.self + " itself: " + strings.Join(left, ", ") + "."
+	return "Not in the profile, and set by " + e.Self + " itself: " + strings.Join(left, ", ") + "."
 }
 
 // notes are what is to be known of settings in every ecosystem.

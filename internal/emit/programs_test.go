@@ -186,7 +186,7 @@ func goProgram(t *testing.T, ecosystem string) program {
 // goForms writes each form into a package of its own.
 func goForms(t *testing.T, ecosystem, dir string) (imports, forms, pools string) {
 	for i, c := range checks {
-		form, err := emit.For(ecosystem, named(c.profile))
+		form, err := ecosystems.For(ecosystem, named(c.profile))
 		must(t, err)
 		name := fmt.Sprintf("p%d", i)
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o755))

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/emit"
 	"assay/kit/sqlite"
 
 	_ "modernc.org/sqlite"
@@ -19,7 +18,7 @@ import (
 // What a form sets is read back through the driver that it is for, on two
 // connections that are open at once.
 func TestReadBack(t *testing.T) {
-	for _, ecosystem := range emit.Ecosystems() {
+	for _, ecosystem := range names {
 		t.Run(ecosystem, func(t *testing.T) {
 			t.Parallel()
 			for _, p := range programs(t, ecosystem) {
@@ -123,7 +122,7 @@ func (c check) all(ecosystem string) []step {
 }
 
 func (p program) check(t *testing.T, c check) {
-	form, err := emit.For(p.ecosystem, named(c.profile))
+	form, err := ecosystems.For(p.ecosystem, named(c.profile))
 	must(t, err)
 	if len(form.Unset) > 0 {
 		t.Skipf("not all of it can be set: %s", strings.Join(form.Unset, "; "))
@@ -168,7 +167,7 @@ func TestEverySettingIsNoDefault(t *testing.T) {
 	for _, p := range programs(t, "python") {
 		p.needed(t)
 		steps := check{profile: "every"}.all("python")
-		form, err := emit.For("python", named("nothing"))
+		form, err := ecosystems.For("python", named("nothing"))
 		must(t, err)
 		for i, got := range p.answers(t, t.TempDir(), "nothing", form, steps) {
 			s := steps[i]

@@ -13,9 +13,6 @@ import (
 // PostgreSQL names the form for a server of PostgreSQL.
 const PostgreSQL = "postgresql.conf"
 
-// Names returns the names of all forms: the ecosystems' and a server's.
-func Names() []string { return append(Ecosystems(), PostgreSQL) }
-
 func server(s Source) Form {
 	var out strings.Builder
 	var f Form

@@ -6,13 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/build/catalog"
 	"assay/internal/lint/facts"
 )
 
 // A head that fails where the base works is a regression, if it fails twice. A base
 // that fails leaves the comparison undecided.
 func TestFindEffects(t *testing.T) {
-	table, err := facts.Load("")
+	drivers, err := catalog.Read("../../workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := facts.Load(drivers, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/build/catalog"
 	"assay/internal/lint/facts"
 	"assay/internal/stat"
 )
@@ -103,7 +104,11 @@ func TestFoundBeforeAnError(t *testing.T) {
 
 // Known truth: modernc v1.54.0 ignores _journal_mode, v1.55.0 applies it.
 func TestParametersThatStopWorking(t *testing.T) {
-	table, err := facts.Load("")
+	drivers, err := catalog.Read("../../workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := facts.Load(drivers, "")
 	if err != nil {
 		t.Fatal(err)
 	}

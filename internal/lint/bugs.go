@@ -56,19 +56,30 @@ func pinnedBy(file string) func([]byte) (map[string][]string, error) {
 		return goModules
 	case file == "package-lock.json":
 		return func(data []byte) (map[string][]string, error) {
-			versions, err := npmVersions(data, "better-sqlite3")
-			return map[string][]string{"npm:better-sqlite3": versions}, err
+			return pinnedOf("npm", func(name string) ([]string, error) { return npmVersions(data, name) })
 		}
 	case file == "Gemfile.lock":
 		return func(data []byte) (map[string][]string, error) {
-			return map[string][]string{"gem:sqlite3": {lockedGems(string(data))["sqlite3"]}}, nil
+			gems := lockedGems(string(data))
+			return pinnedOf("gem", func(name string) ([]string, error) { return []string{gems[name]}, nil })
 		}
 	case strings.HasPrefix(file, "requirements") && strings.HasSuffix(file, ".txt"), slices.Contains([]string{"poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"}, file):
 		return func(data []byte) (map[string][]string, error) {
-			return map[string][]string{"pypi:apsw": packageVersions(file, string(data), "apsw")}, nil
+			return pinnedOf("pypi", func(name string) ([]string, error) { return packageVersions(file, string(data), name), nil })
 		}
 	}
 	return nil
+}
+
+// pinnedOf are the versions of a registry's packages that have an engine.
+func pinnedOf(registry string, versions func(name string) ([]string, error)) (all map[string][]string, err error) {
+	all = map[string][]string{}
+	for _, name := range advisories.Packages(registry) {
+		if all[registry+":"+name], err = versions(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // goModules are the modules that a go.mod requires, as it replaces them. One that is

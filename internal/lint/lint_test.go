@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/build/catalog"
 	"assay/internal/lint/facts"
 	"assay/internal/sys/format"
 
@@ -26,7 +27,9 @@ import (
 
 func table(t *testing.T) *facts.Table {
 	t.Helper()
-	all, err := facts.Load("")
+	drivers, err := catalog.Read("../../workers")
+	must(t, err)
+	all, err := facts.Load(drivers, "")
 	must(t, err)
 	return all
 }
@@ -47,7 +50,7 @@ var wanted = regexp.MustCompile("`[^`]+`")
 func analyzed(t *testing.T, of func(pkg string) Driver, names ...string) Result {
 	t.Helper()
 	const dir = "testdata/src"
-	p, err := loadProgram(t.Context(), dir, []string{"./..."})
+	p, err := loadProgram(t.Context(), dir, []string{"./..."}, table(t))
 	must(t, err)
 	loader := newLoader(p)
 	all, err := loader.packages()
@@ -59,8 +62,10 @@ func analyzed(t *testing.T, of func(pkg string) Driver, names ...string) Result 
 			continue
 		}
 		var found Result
-		c := checker{evaluator: newEvaluator(loader.fset), notes: newNotes(dir, &found), Facts: between(table(t)), pkg: name, files: pkg.files, opened: map[token.Pos]bool{},
-			resolve: func(pkg, library string) (Driver, bool) { return of(pkg), libraries[library].driver == of(pkg).Name }}
+		c := checker{evaluator: newEvaluator(loader.fset, p.libraries), notes: newNotes(dir, &found), Facts: between(table(t)), pkg: name, files: pkg.files, opened: map[token.Pos]bool{},
+			resolve: func(pkg, library string) (Driver, bool) {
+				return of(pkg), p.libraries.all[library].driver == of(pkg).Name
+			}}
 		c.read(pkg.info, pkg.files)
 		c.run()
 		for _, judged := range c.opened {
@@ -153,7 +158,7 @@ func TestExperimentSettlesSpelling(t *testing.T) {
 func spelled(t *testing.T, all *facts.Table) string {
 	t.Helper()
 	var found Result
-	c := checker{evaluator: newEvaluator(token.NewFileSet()), notes: newNotes("", &found), Facts: all}
+	c := checker{evaluator: newEvaluator(token.NewFileSet(), librariesOf(all.Drivers)), notes: newNotes("", &found), Facts: all}
 	arg := &ast.BasicLit{Kind: token.STRING, Value: "`file:a?_sychronous=NORMAL`"}
 	c.checkParameters(&open{arg: arg, dsn: parseDSN("file:a?_sychronous=NORMAL"), driver: versions["matt"]}, all.Versions("mattn"))
 	if len(found.Findings) == 0 {
@@ -165,7 +170,7 @@ func spelled(t *testing.T, all *facts.Table) string {
 // between is the table without what lies between two versions, so that later
 // measurements leave the test alone.
 func between(all *facts.Table) *facts.Table {
-	var some facts.Table
+	some := facts.Table{Drivers: all.Drivers}
 	for _, f := range slices.Concat(all.Versions("modernc"), all.Versions("mattn"), all.Versions("ncruces")) {
 		if slices.Contains([]string{"v1.54.0", "v1.55.0", "v1.61.1", "v1.14.52", "v0.32.0"}, f.Version) {
 			some.Add(f)

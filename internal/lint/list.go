@@ -48,10 +48,11 @@ func (l *listed) own() bool { return l.Module != nil && l.Module.Main }
 
 // program is the packages of a module with all that they are made of.
 type program struct {
-	byID   map[string]*listed
-	byPath map[string]*listed
-	all    []*listed // what is imported comes first
-	roots  []*listed
+	libraries libraries
+	byID      map[string]*listed
+	byPath    map[string]*listed
+	all       []*listed // what is imported comes first
+	roots     []*listed
 }
 
 // imported is the package that an import of a package means; nil where it is not there.
@@ -60,7 +61,7 @@ func (p *program) imported(of *listed, name string) *listed {
 }
 
 // loadProgram asks the go command what packages are made of.
-func loadProgram(ctx context.Context, dir string, patterns []string) (*program, error) {
+func loadProgram(ctx context.Context, dir string, patterns []string, table *facts.Table) (*program, error) {
 	if err := file.CheckGo(dir); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func loadProgram(ctx context.Context, dir string, patterns []string) (*program, 
 	if err := child.Run(cmd); err != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("load packages: go list: %w: %s", err, bytes.TrimSpace(problems.Bytes())))
 	}
-	p := &program{byID: map[string]*listed{}, byPath: map[string]*listed{}}
+	p := &program{libraries: librariesOf(table.Drivers), byID: map[string]*listed{}, byPath: map[string]*listed{}}
 	files := 0
 	for in := json.NewDecoder(&out); in.More(); {
 		l := &listed{}
@@ -159,12 +160,12 @@ var ofSQLite = regexp.MustCompile(`(?i)sqlite|sqlcipher|libsql`)
 
 // Unmeasured returns the drivers that packages reach at versions without facts.
 func Unmeasured(ctx context.Context, dir string, patterns []string, table *facts.Table) ([]Driver, error) {
-	p, err := loadProgram(ctx, dir, patterns)
+	p, err := loadProgram(ctx, dir, patterns, table)
 	if err != nil {
 		return nil, err
 	}
 	var all []Driver
-	for _, path := range libraryPaths() {
+	for _, path := range p.libraries.paths() {
 		driver, there := p.version(path)
 		if _, measured := table.Find(driver.Name, driver.Version); there && !measured && driver.Version != "" {
 			all = append(all, driver)
@@ -179,13 +180,13 @@ func (p *program) version(path string) (Driver, bool) {
 	if l == nil {
 		return Driver{}, false
 	}
-	d := Driver{Name: libraries[path].driver}
+	d := Driver{Name: p.libraries.all[path].driver}
 	switch module := l.Module; {
 	case module == nil: // it was never downloaded
-		d.Version = p.required(libraries[path].module)
+		d.Version = p.required(p.libraries.all[path].Module)
 	case module.Replace == nil:
 		d.Version = module.Version
-	case module.Replace.Path == libraries[path].module:
+	case module.Replace.Path == p.libraries.all[path].Module:
 		d.Version = module.Replace.Version
 	}
 	return d, true
@@ -221,8 +222,8 @@ func (p *program) resolve(pkg, library string) (Driver, bool) {
 	if !there {
 		return Driver{}, false
 	}
-	for _, other := range libraryPaths() {
-		if other == library || libraries[other].sqlName != libraries[library].sqlName || p.byPath[other] == nil {
+	for _, other := range p.libraries.paths() {
+		if other == library || p.libraries.all[other].SQL != p.libraries.all[library].SQL || p.byPath[other] == nil {
 			continue
 		}
 		// Two drivers of one name: only a package that imports one of them tells.

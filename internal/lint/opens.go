@@ -3,9 +3,13 @@ package lint
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+
+	"assay/internal/build/catalog"
 )
 
 // Driver is a driver at a version.
@@ -16,53 +20,51 @@ type Driver struct {
 
 // library is a package that drivers are reached through.
 type library struct {
-	driver  string // worker
-	module  string
-	sqlName string // registered with database/sql; empty: it has an API of its own
+	driver string // worker
+	catalog.Go
 }
 
-// libraries are the packages of drivers, by import path.
-var libraries = map[string]library{
-	"github.com/mattn/go-sqlite3":          {"mattn", "github.com/mattn/go-sqlite3", "sqlite3"},
-	"modernc.org/sqlite":                   {"modernc", "modernc.org/sqlite", "sqlite"},
-	"github.com/glebarez/go-sqlite":        {"glebarez", "github.com/glebarez/go-sqlite", "sqlite"},
-	"github.com/ncruces/go-sqlite3/driver": {"ncruces", "github.com/ncruces/go-sqlite3", "sqlite3"},
-	"zombiezen.com/go/sqlite":              {"zombiezen", "zombiezen.com/go/sqlite", ""},
-	"crawshaw.io/sqlite":                   {"crawshaw", "crawshaw.io/sqlite", ""},
-	"github.com/eatonphil/gosqlite":        {"eatonphil", "github.com/eatonphil/gosqlite", ""},
+// libraries are the packages of drivers, by import path, and openers the functions that take a
+// DSN first, by package and name, with the package of the driver.
+type libraries struct {
+	all     map[string]library
+	openers map[[2]string]string
 }
 
-// libraryOf is the package of libraries that a package belongs to, such as one for gorm.
-func libraryOf(path string) string {
-	if _, there := libraries[path]; there {
+func librariesOf(drivers []catalog.Driver) libraries {
+	ls := libraries{map[string]library{}, map[[2]string]string{}}
+	for _, d := range drivers {
+		if d.Go == nil {
+			continue
+		}
+		ls.all[d.Go.Package] = library{d.Name, *d.Go}
+		for _, function := range d.Go.Open {
+			dot := strings.LastIndexByte(function, '.')
+			ls.openers[[2]string{function[:dot], function[dot+1:]}] = d.Go.Package
+		}
+	}
+	return ls
+}
+
+// paths are the import paths.
+func (ls libraries) paths() []string { return slices.Sorted(maps.Keys(ls.all)) }
+
+// of is the package of libraries that a package belongs to, such as one for gorm.
+func (ls libraries) of(path string) string {
+	if _, there := ls.all[path]; there {
 		return path
 	}
-	for at, o := range openers {
+	for at, o := range ls.openers {
 		if at[0] == path {
 			return o
 		}
 	}
-	if path == "github.com/ncruces/go-sqlite3" {
-		return path + "/driver"
+	for _, l := range ls.all {
+		if l.Module == path {
+			return l.Package
+		}
 	}
 	return ""
-}
-
-// openers are functions that take a DSN first, by package and name, and the package of the
-// driver.
-var openers = map[[2]string]string{
-	{"gorm.io/driver/sqlite", "Open"}:                  "github.com/mattn/go-sqlite3",
-	{"gorm.io/driver/sqlite", "New"}:                   "github.com/mattn/go-sqlite3",
-	{"github.com/glebarez/sqlite", "Open"}:             "github.com/glebarez/go-sqlite",
-	{"github.com/glebarez/sqlite", "New"}:              "github.com/glebarez/go-sqlite",
-	{"github.com/ncruces/go-sqlite3/gormlite", "Open"}: "github.com/ncruces/go-sqlite3/driver",
-	{"github.com/ncruces/go-sqlite3/driver", "Open"}:   "github.com/ncruces/go-sqlite3/driver",
-	{"zombiezen.com/go/sqlite", "OpenConn"}:            "zombiezen.com/go/sqlite",
-	{"zombiezen.com/go/sqlite/sqlitex", "NewPool"}:     "zombiezen.com/go/sqlite",
-	{"zombiezen.com/go/sqlite/sqlitex", "Open"}:        "zombiezen.com/go/sqlite",
-	{"crawshaw.io/sqlite", "OpenConn"}:                 "crawshaw.io/sqlite",
-	{"crawshaw.io/sqlite/sqlitex", "Open"}:             "crawshaw.io/sqlite",
-	{"github.com/eatonphil/gosqlite", "Open"}:          "github.com/eatonphil/gosqlite",
 }
 
 // opensByName are functions that open a database by the name of a driver of database/sql
@@ -92,7 +94,7 @@ func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 				return true
 			}
 			path, name := c.function(call)
-			library, direct := openers[[2]string{path, name}]
+			library, direct := c.libraries.openers[[2]string{path, name}]
 			switch {
 			case path == "database/sql" && name == "OpenDB" && !c.isTest(call) && c.reaches():
 				c.note(call.Pos(), Driver{}, "sql.OpenDB", "what its connector sets is not followed")
@@ -142,7 +144,7 @@ func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, kno
 			}
 		}
 	}
-	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, libraries[library].sqlName != ""}
+	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, c.libraries.all[library].SQL != ""}
 }
 
 // openedByName is an open by a function that takes the name of a driver and a DSN; nil where
@@ -192,8 +194,8 @@ func (c *checker) library(name string, known values) (string, bool) {
 		}
 	}
 	found := false
-	for _, path := range libraryPaths() {
-		if l := libraries[path]; l.sqlName == name && name != "" {
+	for _, path := range c.libraries.paths() {
+		if l := c.libraries.all[path]; l.SQL == name && name != "" {
 			found = true
 			if _, ok := c.resolve(c.pkg, path); ok {
 				return path, true
@@ -205,7 +207,7 @@ func (c *checker) library(name string, known values) (string, bool) {
 
 // reaches reports whether the package's program has a driver of SQLite.
 func (c *checker) reaches() bool {
-	return slices.ContainsFunc(libraryPaths(), func(path string) bool {
+	return slices.ContainsFunc(c.libraries.paths(), func(path string) bool {
 		_, ok := c.resolve(c.pkg, path)
 		return ok
 	})

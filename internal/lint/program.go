@@ -23,6 +23,7 @@ type evaluator struct {
 	methods    map[token.Pos][]*ast.CallExpr // by the variable whose method is called
 	fields     map[token.Pos][]setField      // by the variable whose field is set
 	registered []registered
+	libraries  libraries
 	// wanted are values of variables that an evaluation lacked: by each call of a function,
 	// or in each round of a loop.
 	wanted []values
@@ -47,8 +48,8 @@ type registered struct {
 // values are those of variables. What only the running program knows is nil.
 type values map[token.Pos]ast.Expr
 
-func newEvaluator(fset *token.FileSet) *evaluator {
-	return &evaluator{fset: fset, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
+func newEvaluator(fset *token.FileSet, libraries libraries) *evaluator {
+	return &evaluator{fset: fset, libraries: libraries, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
 		parameters: map[token.Pos]*ast.FuncDecl{}, calls: map[token.Pos][]*ast.CallExpr{}, rounds: map[token.Pos]*ast.RangeStmt{},
 		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}}
 }
@@ -125,8 +126,8 @@ func (e *evaluator) noteCall(f *ast.File, call *ast.CallExpr) {
 	}
 	var found []string
 	for _, imported := range f.Imports {
-		if path, err := strconv.Unquote(imported.Path.Value); err == nil && libraryOf(path) != "" {
-			found = append(found, libraryOf(path))
+		if path, err := strconv.Unquote(imported.Path.Value); err == nil && e.libraries.of(path) != "" {
+			found = append(found, e.libraries.of(path))
 		}
 	}
 	slices.Sort(found)

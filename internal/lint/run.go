@@ -12,7 +12,7 @@ import (
 // Run checks the packages that patterns name, in a folder.
 func Run(ctx context.Context, dir string, patterns []string, table *facts.Table) (Result, error) {
 	result := Result{Findings: []Finding{}}
-	p, err := loadProgram(ctx, dir, patterns)
+	p, err := loadProgram(ctx, dir, patterns, table)
 	if err != nil {
 		return result, err
 	}
@@ -21,7 +21,7 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	if err != nil {
 		return result, err
 	}
-	whole := newEvaluator(loader.fset)
+	whole := newEvaluator(loader.fset, p.libraries)
 	for _, pkg := range all {
 		whole.read(pkg.info, pkg.files)
 		if pkg.wrong != nil {
@@ -54,5 +54,3 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	result.sort()
 	return result, nil
 }
-
-func libraryPaths() []string { return slices.Sorted(maps.Keys(libraries)) }

@@ -25,8 +25,8 @@ func TestContributing(t *testing.T) {
 func addDriver(t *testing.T, c checkoutCopy) {
 	section := c.section("## Add a driver")
 	blocks := commandBlocks.FindAllStringSubmatch(section, -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want two: one makes the module, one tries it", len(blocks))
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want three: one makes the module, one tries it, one makes its facts", len(blocks))
 	}
 	version := c.sh(".", "go -C workers/modernc list -m -f '{{.Version}}' modernc.org/sqlite")
 	filled := strings.NewReplacer("MODULE@VERSION", "modernc.org/sqlite@"+strings.TrimSpace(version), "NAME", "freshsqlite")
@@ -46,6 +46,34 @@ func addDriver(t *testing.T, c checkoutCopy) {
 		if strings.Contains(line, "assay run") && !strings.Contains(out, "freshsqlite") {
 			t.Errorf("%s: got %q, want figures of freshsqlite", line, out)
 		}
+	}
+	describeDriver(t, c, filled, section)
+}
+
+// describeDriver says what is known of the new driver in its own folder alone, as it is
+// written: a profile is printed for it, and lint finds and judges what opens it.
+func describeDriver(t *testing.T, c checkoutCopy, filled *strings.Replacer, section string) {
+	_, text, _ := strings.Cut(section, "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	text = strings.NewReplacer("IMPORT/PATH", "example.com/freshsqlite", "its name in database/sql", "fresh").Replace(filled.Replace(text))
+	c.write("workers/freshsqlite/driver.yaml", text)
+	const facts = `{"driver": "freshsqlite", "module": "example.com/freshsqlite", "version": "v1.0.0", "engine": "3.54.1", "effects": {"ignored": ["file:?_journal_mode"]}}`
+	c.sh(".", "mkdir workers/freshsqlite/facts")
+	c.write("workers/freshsqlite/facts/freshsqlite@v1.0.0.json", facts)
+	if got := c.sh(".", "bin/assay emit --profile quick/web --for go-freshsqlite"); !strings.Contains(got, `_ "example.com/freshsqlite"`) || !strings.Contains(got, "_pragma=journal_mode(WAL)") {
+		t.Errorf("emit prints %q, want the driver's package and its parameters", got)
+	}
+	for name, text := range map[string]string{
+		"go.mod":             "module app\n\ngo 1.26\n\nrequire example.com/freshsqlite v1.0.0\n",
+		"vendor/modules.txt": "# example.com/freshsqlite v1.0.0\n## explicit\nexample.com/freshsqlite\n",
+		"vendor/example.com/freshsqlite/fresh.go": "package freshsqlite\n",
+		"main.go": "package main\n\nimport (\n\t\"database/sql\"\n\n\t_ \"example.com/freshsqlite\"\n)\n\nfunc main() { sql.Open(\"fresh\", \"file:a.db?_journal_mode=WAL\") }\n",
+	} {
+		c.sh(".", "mkdir -p .data/app/vendor/example.com/freshsqlite")
+		c.write(".data/app/"+name, text)
+	}
+	if out, _ := c.try(".data/app", "../../bin/assay lint"); !strings.Contains(out, "freshsqlite v1.0.0: ignores _journal_mode=WAL") {
+		t.Errorf("lint says %q, want the parameter that the driver ignores", out)
 	}
 }
 

@@ -5,12 +5,17 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/build/catalog"
 	"assay/internal/lint/facts"
 )
 
 // The defaults that the documentation has of drivers are those that experiments found.
 func TestFairnessHasTheDefaultsOfFacts(t *testing.T) {
-	table, err := facts.Load(t.TempDir())
+	drivers, err := catalog.Read("workers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := facts.Load(drivers, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 	p := outcome.Chosen.Point
 	r.Profile = t.profile(p)
 	r.Driver = t.member(p).Driver.String()
-	r.Ecosystem = emit.OfDriver(t.member(p).Driver.Name)
+	r.Ecosystem = t.request.Ecosystems.OfDriver(t.member(p).Driver.Name)
 	for _, o := range t.operations {
 		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, assay.PeakBytes), 0)))
 		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, assay.PeakBytes), 0)))
@@ -75,7 +75,7 @@ func (t *Tuning) emitted(r *Report) error {
 			file[name] = value
 		}
 	}
-	form, err := emit.For(t.request.Emit, emit.Source{Name: t.request.Plan.Name + "/tuned", Profile: r.Profile, File: file, Options: emit.OptionsOf(t.request.Emit, []string{r.Driver})})
+	form, err := t.request.Ecosystems.For(t.request.Emit, emit.Source{Name: t.request.Plan.Name + "/tuned", Profile: r.Profile, File: file, Options: t.request.Ecosystems.OptionsOf(t.request.Emit, []string{r.Driver})})
 	if err != nil {
 		return lab.AsInputError(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
+	"assay/internal/emit"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
@@ -31,6 +32,7 @@ type Request struct {
 	Only          map[string][]string // coordinates that select cells
 	SingleProcess bool                // no other process has the file
 	Emit          string              // ecosystem that the proposal is printed for; empty: none
+	Ecosystems    emit.Ecosystems     // all that there are
 	Again         string              // command that goes on with the tuning
 	Show          string              // command that shows the run RUN
 	Resume        bool

@@ -1,7 +1,5 @@
 // Worker crawshaw drives SQLite through crawshaw.io/sqlite: the C library, by
 // cgo, with an API of its own.
-//
-// Unmaintained: no release since June 2020.
 package main
 
 import (

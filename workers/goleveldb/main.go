@@ -1,7 +1,5 @@
 // Worker goleveldb drives github.com/syndtr/goleveldb: LevelDB in Go, a
 // log-structured merge tree with a write-ahead log.
-//
-// Unmaintained: no release since February 2019.
 package main
 
 import (

@@ -5,11 +5,8 @@ package facts
 
 import (
 	"cmp"
-	"embed"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +15,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"assay/internal/build/catalog"
 	"assay/internal/sys/file"
 )
 
@@ -132,53 +130,51 @@ func save(folder, name string, of any) (string, error) {
 	return path, file.Write(path, data)
 }
 
-//go:embed data/*.json
-var measured embed.FS
-
 // Table is the facts of several drivers and versions.
 type Table struct {
-	all []Facts // by driver, then from the oldest version to the newest
+	Drivers []catalog.Driver // all that are known
+	all     []Facts          // by driver, then from the oldest version to the newest
 }
 
-// Load returns the facts that are part of the program, and those that were
-// saved in a folder, which replace them; an empty name means none. A folder
-// that does not exist holds none.
-func Load(folder string) (*Table, error) {
-	t := &Table{}
-	if err := collect(measured, "data", folder, t.Add); err != nil {
-		return nil, err
-	}
-	return t, nil
+// Load returns the facts that lie beside drivers, and those that were saved in a folder, which
+// replace them; an empty name means none. A folder that does not exist holds none.
+func Load(drivers []catalog.Driver, folder string) (*Table, error) {
+	t := &Table{Drivers: drivers}
+	return t, collect(drivers, folder, func(f Facts) {
+		if f.Module != "" {
+			t.Add(f)
+		}
+	})
 }
 
-// collect adds what is measured: first what is part of the program, then what was saved in
-// a folder, if one is named.
-func collect[T any](measured embed.FS, dir, folder string, add func(T)) error {
-	part, err := fs.Sub(measured, dir)
-	if err != nil {
-		return err
-	}
-	sources := map[string]fs.FS{"": part}
-	if folder != "" {
-		sources[folder] = os.DirFS(folder)
-	}
-	for _, place := range slices.Sorted(maps.Keys(sources)) {
-		source := sources[place]
-		names, err := fs.Glob(source, "*.json")
+// collect adds what is measured: first what lies beside drivers, then what was saved in a
+// folder, if one is named.
+func collect[T any](drivers []catalog.Driver, folder string, add func(T)) error {
+	var names []string
+	for _, d := range drivers {
+		beside, err := d.Facts()
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			data, err := fs.ReadFile(source, name)
-			if err != nil {
-				return err
-			}
-			var one T
-			if err := json.Unmarshal(data, &one); err != nil {
-				return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", filepath.Join(place, name), err)
-			}
-			add(one)
+		names = append(names, beside...)
+	}
+	if folder != "" {
+		saved, err := filepath.Glob(filepath.Join(folder, "*.json"))
+		if err != nil {
+			return err
 		}
+		names = append(names, saved...)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var one T
+		if err := json.Unmarshal(data, &one); err != nil {
+			return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
+		}
+		add(one)
 	}
 	return nil
 }
@@ -226,8 +222,8 @@ func (t *Table) Versions(driver string) []Facts {
 	return slices.DeleteFunc(slices.Clone(t.all), func(f Facts) bool { return f.Driver != driver })
 }
 
-// Drivers returns the drivers that have facts, by name.
-func (t *Table) Drivers() []string {
+// Measured returns the drivers that have facts, by name.
+func (t *Table) Measured() []string {
 	var names []string
 	for _, f := range t.all {
 		names = append(names, f.Driver)

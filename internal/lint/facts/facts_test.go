@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"assay/internal/build"
+	"assay/internal/build/catalog"
 	"assay/internal/sys/guard"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,9 +25,17 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// drivers are those that the source holds.
+func drivers(t *testing.T) []catalog.Driver {
+	t.Helper()
+	all, err := catalog.Read("../../../workers")
+	must(t, err)
+	return all
+}
+
 func load(t *testing.T, folder string) *Table {
 	t.Helper()
-	all, err := Load(folder)
+	all, err := Load(drivers(t), folder)
 	must(t, err)
 	return all
 }
@@ -109,7 +118,7 @@ func TestSavedFactsReplace(t *testing.T) {
 		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
 	}
 	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
-	if _, err := Load(folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "broken.json")) {
+	if _, err := Load(nil, folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "broken.json")) {
 		t.Errorf("got %v, want an error that names the broken file", err)
 	}
 }
@@ -168,7 +177,7 @@ func TestPinnedVersionsHaveFacts(t *testing.T) {
 	must(t, err)
 	for _, d := range drivers {
 		if _, ok := load(t, "").Find(d.Name, d.Version); slices.Contains(measuredDrivers, d.Name) && !ok {
-			t.Errorf("%s %s has no facts: run bin/assay facts %s --save internal/lint/facts/data", d.Name, d.Version, d.Name)
+			t.Errorf("%s %s has no facts: run bin/assay facts %s --save workers/%s/facts", d.Name, d.Version, d.Name, d.Name)
 		}
 	}
 }

@@ -2,10 +2,11 @@ package facts
 
 import (
 	"cmp"
-	"embed"
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/internal/build/catalog"
 )
 
 // Library is what was measured of a library with a configuration of its own,
@@ -66,20 +67,18 @@ func (l Library) Encode() ([]byte, error) { return encode(l) }
 // Save writes the facts into a folder, which it makes.
 func (l Library) Save(folder string) (string, error) { return save(folder, l.Label(), l) }
 
-//go:embed libraries/*.json
-var measuredLibraries embed.FS
-
 // Libraries are the facts of several libraries and versions.
 type Libraries struct{ all []Library }
 
-// LoadLibraries returns the facts that are part of the program, and those that
-// were saved in a folder, which replace them; an empty name means none.
-func LoadLibraries(folder string) (*Libraries, error) {
+// LoadLibraries returns the facts that lie beside drivers, and those that were saved in a
+// folder, which replace them; an empty name means none.
+func LoadLibraries(drivers []catalog.Driver, folder string) (*Libraries, error) {
 	ls := &Libraries{}
-	if err := collect(measuredLibraries, "libraries", folder, ls.Add); err != nil {
-		return nil, err
-	}
-	return ls, nil
+	return ls, collect(drivers, folder, func(l Library) {
+		if l.Name != "" {
+			ls.Add(l)
+		}
+	})
 }
 
 // Add puts facts in, in the place of older ones of the same versions.

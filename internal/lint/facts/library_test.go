@@ -15,7 +15,7 @@ import (
 
 func libraries(t *testing.T, folder string) *Libraries {
 	t.Helper()
-	all, err := LoadLibraries(folder)
+	all, err := LoadLibraries(drivers(t), folder)
 	must(t, err)
 	return all
 }
@@ -132,7 +132,7 @@ func TestSavedLibraryReplaces(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
-	if _, err := LoadLibraries(folder); err == nil {
+	if _, err := LoadLibraries(nil, folder); err == nil {
 		t.Error("a broken file is no error")
 	}
 }
