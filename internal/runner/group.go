@@ -198,15 +198,19 @@ func (g *group) memberCells() []assay.Cell {
 	return cells
 }
 
-// addTwin adds the baseline's driver with the first profile once more.
+// addTwin adds the baseline's driver once more, with the first of the profiles that have most of
+// the group's operations.
 func (g *group) addTwin(baseline assay.Baseline) {
 	baseline.Profile = ""
 	cells := g.memberCells()
+	var twin *member
 	for i, m := range g.members {
-		if baseline.Of(cells[i], cells) == i {
-			g.members = append(g.members, &member{group: g.name, twin: true, first: m.first, jobs: m.jobs})
-			return
+		if baseline.Of(cells[i], cells) == i && (twin == nil || len(m.jobs) > len(twin.jobs)) {
+			twin = &member{group: g.name, twin: true, first: m.first, jobs: m.jobs}
 		}
+	}
+	if twin != nil {
+		g.members = append(g.members, twin)
 	}
 }
 
