@@ -17,6 +17,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/sys/file"
 	"assay/internal/sys/format"
+	"assay/internal/sys/printable"
 )
 
 // outputs are the formats of a command's report, as flags choose them.
@@ -173,7 +174,7 @@ func writeReport(path string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	err := write(&text)
 	if err == nil {
-		err = file.Write(path, text.Bytes())
+		err = file.Write(path, []byte(printable.String(text.String())))
 	}
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -16,6 +16,7 @@ import (
 	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/sys/file"
+	"assay/internal/sys/printable"
 )
 
 type operation struct {
@@ -259,7 +260,7 @@ func writeCharts(dir string, r *Report) ([]string, error) {
 			return paths, err
 		}
 		path := filepath.Join(dir, named.Name+".svg")
-		if err := file.Write(path, data); err != nil {
+		if err := file.Write(path, []byte(printable.String(string(data)))); err != nil {
 			return paths, fmt.Errorf("write charts: %w", err)
 		}
 		paths = append(paths, path)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -81,10 +82,12 @@ func String(text string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&safe, `\x%02x`, text[i])
-		case hidden(r) && r < 0x100:
+		case hidden(r) && r < 0x20:
 			fmt.Fprintf(&safe, `\x%02x`, r)
-		case hidden(r):
-			fmt.Fprintf(&safe, `\u%04x`, r)
+		case hidden(r): // as JSON, which writes those above as they are
+			for _, unit := range utf16.AppendRune(nil, r) {
+				fmt.Fprintf(&safe, `\u%04x`, unit)
+			}
 		default:
 			safe.WriteRune(r)
 		}
@@ -92,11 +95,13 @@ func String(text string) string {
 	return safe.String()
 }
 
-// hidden reports whether a terminal obeys a character instead of showing it:
-// controls, and what changes the direction of writing.
+// hidden reports whether a reader does not see a character, but what it does: controls, what
+// changes the direction of writing, what ends a line, and what has no width. Those that join
+// characters stay: words of Persian and emoji need them.
 func hidden(r rune) bool {
-	if r == '\n' || r == '\t' {
+	switch r {
+	case '\n', '\t', '\u200c', '\u200d':
 		return false
 	}
-	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -11,14 +11,18 @@ import (
 
 func TestString(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                      "",
-		"plain\n\ttext µs é💥":   "plain\n\ttext µs é💥",
-		"\x1b[2J\x1b]0;title\a": `\x1b[2J\x1b]0;title\x07`,
-		"a\rb\x00\x7f":          `a\x0db\x00\x7f`,
-		"\u009b31m":             `\x9b31m`, // a control of eight bits
-		"\x9b31m":               `\x9b31m`, // the same, not in UTF-8
-		"a\u202eb\u2066c":       `a\u202eb\u2066c`,
-		"\ufffd":                "\ufffd",
+		"":                       "",
+		"plain\n\ttext µs é💥":    "plain\n\ttext µs é💥",
+		"\x1b[2J\x1b]0;title\a":  `\x1b[2J\x1b]0;title\x07`,
+		"a\rb\x00\x7f":           `a\x0db\x00\u007f`,
+		"\u009b31m":              `\u009b31m`, // a control of eight bits
+		"\x9b31m":                `\x9b31m`,   // the same, not in UTF-8
+		"a\u202eb\u2066c":        `a\u202eb\u2066c`,
+		"\u200f\u061c\ufeff":     `\u200f\u061c\ufeff`,
+		"a\u2028b\u2029\u00ad":   `a\u2028b\u2029\u00ad`,
+		"\U000e0041":             `\udb40\udc41`, // a tag, which has no width
+		"👩\u200d🔧 می\u200cخواهم": "👩\u200d🔧 می\u200cخواهم",
+		"\ufffd":                 "\ufffd",
 	} {
 		if got := String(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
