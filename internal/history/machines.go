@@ -64,11 +64,6 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 	return all
 }
 
-// Select returns the cells that a filter has.
-func Select(all []*Across, filter Filter) []*Across {
-	return slices.DeleteFunc(slices.Clone(all), func(a *Across) bool { return !filter.has(a.Cell) })
-}
-
 func (a *Across) judge(margin float64) {
 	a.Over = stat.Rule{Margin: cmp.Or(margin, analysis.DefaultMargin)}.Over(a.all, a.more)
 	if a.more {
