@@ -30,7 +30,6 @@ type checker struct {
 }
 
 func (c *checker) run() {
-	c.readComments()
 	opens, others := c.opens(c.files)
 	c.pools = c.findPools(c.files)
 	for _, o := range opens {

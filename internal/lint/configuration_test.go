@@ -77,6 +77,7 @@ func TestConfigurations(t *testing.T) {
 		"a misspelled place":     {"7.2", "1.7", "pragma: {cache_size: 9}", []string{"3 misspelled-option activerecord 7.2 with sqlite3 1.7: ignores pragma: {cache_size: 9}; did you mean pragmas.cache_size?"}},
 		"not tried":              {"7.2", "1.7", "time_out: 5", nil},
 		"the default":            {"7.0", "1.7", "journal_mode: WAL", nil},
+		"WAL of who only reads":  {"7.0", "1.7", "readonly: true\n  journal_mode: truncate", []string{"4 ignored-option activerecord 7.0 with sqlite3 1.7: ignores journal_mode: truncate; leave it out: WAL is a property of the file, which a writer sets"}},
 		"a symbol":               {"7.0", "1.7", "journal_mode: :wal", nil},
 		"no retries":             {"7.0", "1.7", "retries: 0", nil},
 		"from a template":        {"7.0", "1.7", "retries: <%= 5 %>", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores retries: ...; write timeout: MILLISECONDS"}},

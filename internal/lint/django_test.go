@@ -148,6 +148,8 @@ func TestDjango(t *testing.T) {
 		`"init_command": "` + strings.Repeat("x", 99) + `"`:      {"5.1", `ignored-option django 5.1: ignores "init_command": "` + strings.Repeat("x", 57) + `..."; write "OPTIONS": {"init_command": "` + strings.Repeat("x", 57) + `..."}`},
 		`"OPTIONS": {"journal_mode": "wal"}`:                     {"5.1", `refused-option django 5.1: refuses "OPTIONS": {"journal_mode": "wal"}, so that no database can be opened; write "OPTIONS": {"init_command": "PRAGMA journal_mode = wal"}`},
 		`"journal_mode": "delete"`:                               {"5.1", ""},
+		`"OPTIONS": {"journal_mode": "delete"}`:                  {"5.1", `refused-option django 5.1: refuses "OPTIONS": {"journal_mode": "delete"}, so that no database can be opened; write "OPTIONS": {"init_command": "PRAGMA journal_mode = delete"}`},
+		`"NAME": "file:a.db?mode=ro", "journal_mode": "wal"`:     {"5.1", `ignored-option django 5.1: ignores "journal_mode": "wal"; leave it out: WAL is a property of the file, which a writer sets`},
 		`"NAME": "a.db?mode=ro"`:                                 {"4.2", `ignored-option django 4.2: takes "NAME": "...?mode=ro" for a part of the file's name; write "NAME": "file:...?mode=ro"`},
 		`"NAME": "file:a.db?_pragma=journal_mode(WAL)"`:          {"4.2", `ignored-option django 4.2: ignores "NAME": "file:...?_pragma=journal_mode(WAL)"; no key sets it at this version: run PRAGMA journal_mode = WAL on every new connection`},
 		`"timeout": 19`:                                          {"5.0", `ignored-option django 5.0: ignores "timeout": 19 (not measured itself; django@4.2 before it and django@5.1 after it do); write "OPTIONS": {"timeout": 19}`},

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"go/ast"
+	"go/token"
+	"maps"
 	"strings"
 )
 
@@ -75,45 +77,89 @@ func (d dsn) value(key string) string {
 }
 
 // query is the text of the parameters in url.Values: those of its literal, and those that
-// Add and Set give it.
+// Add, Set and an index give it, also in functions that it comes from or is given to.
 func (e *evaluator) query(x ast.Expr, known values, depth int) string {
-	var all []string
-	add := func(key, value ast.Expr) {
-		all = append(all, e.within(key, known, depth)+"="+e.within(value, known, depth))
-	}
 	variable := e.object(x)
-	literal, ok := x.(*ast.CompositeLit)
-	if made := e.assigned[variable]; variable.IsValid() && len(made) == 1 {
-		switch rhs := made[0].rhs.(type) {
-		case *ast.CompositeLit:
-			literal, ok = rhs, true
-		case *ast.CallExpr:
-			name, builtin := rhs.Fun.(*ast.Ident)
-			ok = builtin && name.Name == "make"
-		}
+	value, there := known[variable]
+	switch {
+	case depth == maxDepth:
+		return unknown
+	case there && value != nil:
+		return e.query(value, known, depth+1)
+	case e.parameters[variable] != nil:
+		e.want(e.callers(e.parameters[variable]))
+		return unknown
 	}
-	if !ok { // the unknown may have more
+	if made := e.assigned[variable]; variable.IsValid() && len(made) == 1 {
+		x = made[0].rhs
+	}
+	var all []string
+	switch x := x.(type) {
+	case *ast.CompositeLit:
+		all = e.parametersOf(x.Elts, known, depth)
+	case *ast.CallExpr:
+		name, _ := x.Fun.(*ast.Ident)
+		function := e.functions[e.object(x.Fun)]
+		switch {
+		case name != nil && name.Name == "make":
+		case function != nil && function.Body != nil && len(e.results(function)) == 1 && e.results(function)[0] != nil:
+			inside := maps.Clone(known)
+			maps.Copy(inside, passed(function, x))
+			all = append(all, e.query(e.results(function)[0], inside, depth+1))
+		default:
+			all = append(all, unknown)
+		}
+	default: // the unknown may have more
 		all = append(all, unknown)
 	}
-	if literal != nil {
-		for _, element := range literal.Elts {
-			pair, _ := element.(*ast.KeyValueExpr)
-			if pair == nil {
-				return unknown
-			}
-			list, _ := e.elements(pair.Value, known, depth)
-			for _, value := range list {
-				add(pair.Key, value)
-			}
-		}
+	return strings.Join(append(all, e.added(variable, known, depth)...), "&")
+}
+
+// added are the parameters that url.Values get behind their beginning.
+func (e *evaluator) added(variable token.Pos, known values, depth int) []string {
+	if depth == maxDepth || !variable.IsValid() {
+		return nil
 	}
+	all := e.parametersOf(e.entries[variable], known, depth)
 	for _, call := range e.methods[variable] {
 		name := call.Fun.(*ast.SelectorExpr).Sel.Name
 		if (name == "Add" || name == "Set") && len(call.Args) == 2 {
-			add(call.Args[0], call.Args[1])
+			all = append(all, e.within(call.Args[0], known, depth)+"="+e.within(call.Args[1], known, depth))
 		}
 	}
-	return strings.Join(all, "&")
+	for _, call := range e.handed[variable] {
+		function := e.functions[e.object(call.Fun)]
+		if function == nil {
+			all = append(all, unknown)
+			continue
+		}
+		inside := maps.Clone(known)
+		maps.Copy(inside, passed(function, call))
+		for parameter, arg := range passed(function, call) {
+			if e.object(arg) == variable {
+				all = append(all, e.added(parameter, inside, depth+1)...)
+			}
+		}
+	}
+	return all
+}
+
+// parametersOf are the parameters in elements of a literal of url.Values.
+func (e *evaluator) parametersOf(elements []ast.Expr, known values, depth int) (all []string) {
+	for _, element := range elements {
+		pair, _ := element.(*ast.KeyValueExpr)
+		if pair == nil {
+			return []string{unknown}
+		}
+		list, ok := e.elements(pair.Value, known, depth)
+		if !ok {
+			all = append(all, unknown)
+		}
+		for _, value := range list {
+			all = append(all, e.within(pair.Key, known, depth)+"="+e.within(value, known, depth))
+		}
+	}
+	return all
 }
 
 // address is the text of a url.URL that the source makes.

@@ -81,6 +81,8 @@ func (e *evaluator) called(call *ast.CallExpr, known values, depth int) string {
 		return e.format(call.Args, known, depth)
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
 		return e.joined(call.Args[0], e.within(call.Args[1], known, depth), known, depth)
+	case path == "cmp" && name == "Or" && len(call.Args) > 0:
+		return e.oneOf(call.Pos(), call.Args, known, depth)
 	case (path == "path/filepath" || path == "path") && name == "Join":
 		return e.joined(&ast.CompositeLit{Elts: call.Args}, "/", known, depth)
 	case e.info(call).Types[call.Fun].IsType() && len(call.Args) == 1: // a conversion
@@ -113,32 +115,36 @@ func (e *evaluator) joined(list ast.Expr, between string, known values, depth in
 	return strings.Join(texts, between)
 }
 
-// returned is the text that a function of the program returns, where it is one beside
-// empty ones.
+// returned is the text that a function of the program returns: one of its results.
 func (e *evaluator) returned(function *ast.FuncDecl, call *ast.CallExpr, known values, depth int) string {
-	var results []ast.Expr
+	inside := maps.Clone(known)
+	if inside == nil {
+		inside = values{}
+	}
+	maps.Copy(inside, passed(function, call))
+	results := e.results(function)
+	if len(results) == 0 {
+		return unknown
+	}
+	return e.oneOf(call.Pos(), e.notEmpty(results), inside, depth)
+}
+
+// results are what a function returns first; nil among them is what a named result has.
+func (e *evaluator) results(function *ast.FuncDecl) (all []ast.Expr) {
 	ast.Inspect(function.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt:
 			if len(n.Results) == 0 {
-				results = append(results, nil)
-			} else if value := e.info(n).Types[n.Results[0]].Value; value == nil || value.Kind() != constant.String || constant.StringVal(value) != "" {
-				results = append(results, n.Results[0])
+				all = append(all, nil)
+			} else {
+				all = append(all, n.Results[0])
 			}
 		}
 		return true
 	})
-	if len(results) != 1 || results[0] == nil {
-		return unknown
-	}
-	inside := maps.Clone(known)
-	if inside == nil {
-		inside = values{}
-	}
-	maps.Copy(inside, passed(function, call))
-	return e.within(results[0], inside, depth)
+	return all
 }
 
 // variable is a variable's text: of its only value, and of all that is added to it. What
@@ -169,10 +175,16 @@ func (e *evaluator) variable(x *ast.Ident, known values, depth int) string {
 		return unknown
 	case len(assigned) == 0:
 		return unknown
+	case e.replaced(v.Pos(), assigned):
+		var all []ast.Expr
+		for _, a := range assigned {
+			all = append(all, a.rhs)
+		}
+		return e.oneOf(v.Pos(), e.notEmpty(all), known, depth)
 	default:
 		text, from = e.within(assigned[0].rhs, known, depth), 1
 	}
-	if e.rounds[v.Pos()] != nil {
+	if e.rounds[v.Pos()] != nil || there && e.parameters[v.Pos()] == nil {
 		return text
 	}
 	for _, a := range assigned[from:] {
@@ -193,6 +205,14 @@ func (e *evaluator) variable(x *ast.Ident, known values, depth int) string {
 		}
 	}
 	return text
+}
+
+// replaced reports whether a variable has one of several values, none of which is made of
+// another.
+func (e *evaluator) replaced(variable token.Pos, all []assignment) bool {
+	return len(all) > 1 && !slices.ContainsFunc(all, func(a assignment) bool {
+		return a.tok == token.ADD_ASSIGN || a.rhs != nil && e.mentionsVariable(a.rhs, variable)
+	})
 }
 
 // mentionsVariable reports whether an expression has a variable in it.
@@ -299,6 +319,9 @@ func (e *evaluator) number(x ast.Expr) (int64, bool) {
 // is called. It needs no types: a package that could not be loaded will do.
 func (e *evaluator) function(call *ast.CallExpr) (path, name string) {
 	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if all := e.assigned[e.object(call.Fun)]; len(all) == 1 && !ok { // open := sql.Open
+		selector, ok = all[0].rhs.(*ast.SelectorExpr)
+	}
 	if !ok {
 		return "", ""
 	}

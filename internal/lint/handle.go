@@ -9,52 +9,38 @@ import (
 type handles struct {
 	*checker
 	opens []*open
-	calls map[token.Pos][]*ast.CallExpr // whose result a variable or a field is
-}
-
-func (c *checker) findHandles(opens []*open) handles {
-	h := handles{c, opens, map[token.Pos][]*ast.CallExpr{}}
-	for _, f := range c.files {
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.ValueSpec:
-				if len(n.Values) == 1 {
-					h.keep(n.Names[0], n.Values[0])
-				}
-			case *ast.AssignStmt:
-				if len(n.Rhs) == 1 {
-					h.keep(n.Lhs[0], n.Rhs[0])
-				}
-			}
-			return true
-		})
-	}
-	return h
-}
-
-// keep notes that a variable holds a result; nil where that is none of a call.
-func (h handles) keep(variable, value ast.Expr) {
-	if object := h.object(variable); object.IsValid() {
-		call, _ := value.(*ast.CallExpr)
-		h.calls[object] = append(h.calls[object], call)
-	}
 }
 
 // of returns the calls that may have opened a pool. Where they are not seen, these
 // are all of the package; certain is false then, unless there is one only.
 func (h handles) of(pool token.Pos) (all []*open, certain bool) {
-	calls := h.calls[pool]
-	for _, call := range calls {
-		opened := h.by(call, map[*ast.FuncDecl]bool{})
-		if len(opened) == 0 {
-			return h.opens, false
-		}
-		all = append(all, opened...)
-	}
-	if len(calls) == 0 {
-		return h.opens, len(h.opens) == 1
+	if all = h.opened(pool, 0); len(all) == 0 {
+		return h.opens, len(h.opens) == 1 && !h.set(pool)
 	}
 	return all, true
+}
+
+// set reports whether the source gives a pool's variable something.
+func (h handles) set(pool token.Pos) bool { return len(h.assigned[pool]) > 0 }
+
+// opened are the calls whose result a variable or a field holds; none where one is not seen.
+func (h handles) opened(pool token.Pos, depth int) (all []*open) {
+	for _, a := range h.assigned[pool] {
+		var made []*open
+		switch rhs := a.rhs.(type) {
+		case *ast.CallExpr:
+			made = h.by(rhs, map[*ast.FuncDecl]bool{})
+		case *ast.Ident, *ast.SelectorExpr:
+			if variable := h.object(rhs); depth < maxSteps && variable.IsValid() && variable != pool {
+				made = h.opened(variable, depth+1)
+			}
+		}
+		if len(made) == 0 {
+			return nil
+		}
+		all = append(all, made...)
+	}
+	return all
 }
 
 // by returns the calls that open SQLite when a call is made: itself, or those in a

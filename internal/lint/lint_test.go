@@ -39,7 +39,7 @@ var versions = map[string]Driver{
 	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
 	"elsewhere": {"modernc", "v1.61.1"}, "limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
 	"nc": {"ncruces", "v0.32.0"}, "handle": {"mattn", "v1.14.52"},
-	"follow": {"mattn", "v1.14.52"}, "seen": {"mattn", "v1.14.52"}, "deferred": {"mattn", "v1.14.52"}, "unfollowed": {"mattn", "v1.14.52"},
+	"follow": {"mattn", "v1.14.52"}, "orm": {"mattn", "v1.14.52"}, "seen": {"mattn", "v1.14.52"}, "deferred": {"mattn", "v1.14.52"}, "unfollowed": {"mattn", "v1.14.52"},
 }
 
 // wanted is what a comment says that is found on its line.
@@ -67,6 +67,7 @@ func analyzed(t *testing.T, of func(pkg string) Driver, names ...string) Result 
 				return of(pkg), p.libraries.all[library].driver == of(pkg).Name
 			}}
 		c.read(pkg.info, pkg.files)
+		c.readComments()
 		c.run()
 		for _, judged := range c.opened {
 			if judged {

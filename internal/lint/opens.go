@@ -95,6 +95,9 @@ func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 			}
 			path, name := c.function(call)
 			library, direct := c.libraries.openers[[2]string{path, name}]
+			if dialect := c.dialect(call.Args[0]); path == "gorm.io/gorm" && dialect != "" { // gorm.Open(sqlite.Dialector{...})
+				library, direct = dialect, true
+			}
 			switch {
 			case path == "database/sql" && name == "OpenDB" && !c.isTest(call) && c.reaches():
 				c.note(call.Pos(), Driver{}, "sql.OpenDB", "what its connector sets is not followed")
@@ -129,20 +132,50 @@ func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) 
 	return append(found, o), others
 }
 
-// openedBy is an open by a function that takes a DSN, or a literal with a field of that name.
+// dialect is the package of the driver of a literal such as sqlite.Dialector; empty where it
+// is none.
+func (c *checker) dialect(x ast.Expr) string {
+	literal := literalBehind(x)
+	if literal == nil {
+		return ""
+	}
+	selector, ok := literal.Type.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	path, _ := c.imported(selector.X)
+	return c.libraries.openers[[2]string{path, "Open"}]
+}
+
+// literalBehind is a literal of a struct, or what a pointer to one leads to; nil where it is none.
+func literalBehind(x ast.Expr) *ast.CompositeLit {
+	if address, ok := x.(*ast.UnaryExpr); ok {
+		x = address.X
+	}
+	literal, _ := x.(*ast.CompositeLit)
+	return literal
+}
+
+// openedBy is an open by a function that takes a DSN, or a literal with a field of that name
+// and perhaps one with the name of another driver.
 func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, known values) *open {
+	if literal := literalBehind(arg); literal != nil {
+		for _, element := range literal.Elts {
+			pair, ok := element.(*ast.KeyValueExpr)
+			if !ok {
+				continue
+			}
+			switch key, _ := pair.Key.(*ast.Ident); {
+			case key != nil && key.Name == "DSN":
+				arg = pair.Value
+			case key != nil && key.Name == "DriverName":
+				library, _ = c.library(c.text(pair.Value, known), known)
+			}
+		}
+	}
 	driver, ok := c.resolve(c.pkg, library)
 	if !ok {
 		return nil
-	}
-	if literal, ok := arg.(*ast.CompositeLit); ok {
-		for _, element := range literal.Elts {
-			if pair, ok := element.(*ast.KeyValueExpr); ok {
-				if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "DSN" {
-					arg = pair.Value
-				}
-			}
-		}
 	}
 	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, c.libraries.all[library].SQL != ""}
 }

@@ -136,7 +136,7 @@ func (c *checker) checkPragmas(opens []*open) {
 	if len(opens) == 0 || c.pools.single || c.pools.unsure || c.pools.hooks {
 		return
 	}
-	handles := c.findHandles(opens)
+	handles := handles{c, opens}
 	for _, call := range c.pools.pragmas {
 		if !call.pool.IsValid() { // what another function gives
 			continue

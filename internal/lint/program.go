@@ -22,6 +22,8 @@ type evaluator struct {
 	rounds     map[token.Pos]*ast.RangeStmt  // by variables of the loop
 	methods    map[token.Pos][]*ast.CallExpr // by the variable whose method is called
 	fields     map[token.Pos][]setField      // by the variable whose field is set
+	entries    map[token.Pos][]ast.Expr      // by the variable of a map that gets one
+	handed     map[token.Pos][]*ast.CallExpr // by the variable that is given to a function
 	registered []registered
 	libraries  libraries
 	// wanted are values of variables that an evaluation lacked: by each call of a function,
@@ -31,7 +33,7 @@ type evaluator struct {
 
 type assignment struct {
 	tok token.Token
-	rhs ast.Expr // nil: of a call with several results, or of a loop
+	rhs ast.Expr // nil: a later result of a call, or of a loop
 }
 
 type setField struct {
@@ -51,7 +53,7 @@ type values map[token.Pos]ast.Expr
 func newEvaluator(fset *token.FileSet, libraries libraries) *evaluator {
 	return &evaluator{fset: fset, libraries: libraries, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
 		parameters: map[token.Pos]*ast.FuncDecl{}, calls: map[token.Pos][]*ast.CallExpr{}, rounds: map[token.Pos]*ast.RangeStmt{},
-		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}}
+		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}, entries: map[token.Pos][]ast.Expr{}, handed: map[token.Pos][]*ast.CallExpr{}}
 }
 
 // read reads a package. A file that another variant of the package had is known.
@@ -101,20 +103,28 @@ func (e *evaluator) visit(f *ast.File, n ast.Node) {
 			e.assign(token.ASSIGN, []ast.Expr{n.X}, nil)
 		}
 	case *ast.FuncDecl:
-		e.functions[n.Name.Pos()] = n
-		for _, field := range n.Type.Params.List {
-			for _, name := range field.Names {
-				e.parameters[name.Pos()] = n
-			}
-		}
+		e.declare(n)
 	case *ast.CallExpr:
 		e.noteCall(f, n)
+	}
+}
+
+// declare notes a function, also one that a variable is defined as.
+func (e *evaluator) declare(f *ast.FuncDecl) {
+	e.functions[f.Name.Pos()] = f
+	for _, name := range names(f.Type.Params) {
+		e.parameters[name.Pos()] = f
 	}
 }
 
 func (e *evaluator) noteCall(f *ast.File, call *ast.CallExpr) {
 	if function := e.object(call.Fun); function.IsValid() {
 		e.calls[function] = append(e.calls[function], call)
+	}
+	for _, arg := range call.Args {
+		if variable := e.object(arg); variable.IsValid() {
+			e.handed[variable] = append(e.handed[variable], call)
+		}
 	}
 	if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
 		if of := e.object(selector.X); of.IsValid() {
@@ -157,13 +167,22 @@ func (e *evaluator) element(literal *ast.CompositeLit, i int, x ast.Expr) (token
 
 func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
 	for i, l := range left {
+		a := assignment{tok: tok}
+		if len(left) == len(right) || i == 0 && len(right) == 1 { // the first result
+			a.rhs = right[i]
+		}
 		object := e.object(l)
+		if entry, ok := l.(*ast.IndexExpr); ok {
+			of := e.object(entry.X)
+			e.entries[of] = append(e.entries[of], &ast.KeyValueExpr{Key: entry.Index, Value: a.rhs})
+		}
 		if !object.IsValid() {
 			continue
 		}
-		a := assignment{tok: tok}
-		if len(left) == len(right) {
-			a.rhs = right[i]
+		if name, ok := l.(*ast.Ident); ok && name.Pos() == object {
+			if literal, ok := a.rhs.(*ast.FuncLit); ok {
+				e.declare(&ast.FuncDecl{Name: name, Type: literal.Type, Body: literal.Body})
+			}
 		}
 		if selector, ok := l.(*ast.SelectorExpr); ok && a.rhs != nil {
 			base := e.object(selector.X)

@@ -29,19 +29,21 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 		}
 	}
 	result.Packages = len(p.roots)
-	of := func(pkg *sourcePackage, result *Result) *checker {
-		return &checker{evaluator: whole, notes: newNotes(dir, result), Facts: table, resolve: p.resolve, pkg: pkg.path, files: pkg.files, opened: map[token.Pos]bool{}}
+	n, opened := newNotes(dir, &result), map[token.Pos]bool{}
+	of := func(pkg *sourcePackage) *checker {
+		return &checker{evaluator: whole, notes: n, Facts: table, resolve: p.resolve, pkg: pkg.path, files: pkg.files, opened: opened}
 	}
 	var elsewhere []*open
 	for _, pkg := range all {
-		c := of(pkg, &Result{})
+		c := of(pkg)
+		c.readComments()
+		c.notes = newNotes(dir, &Result{})
 		opens, _ := c.opens(pkg.files)
 		elsewhere = append(elsewhere, slices.DeleteFunc(opens, func(o *open) bool { return c.isTest(o.call) })...)
 	}
-	opened := map[token.Pos]bool{}
 	for _, pkg := range all {
-		c := of(pkg, &result)
-		c.elsewhere, c.opened = elsewhere, opened
+		c := of(pkg)
+		c.elsewhere = elsewhere
 		c.run()
 	}
 	result.Opens = len(opened)

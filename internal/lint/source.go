@@ -3,6 +3,7 @@ package lint
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +82,11 @@ func (c *checker) place(x ast.Expr, part string, known values) token.Pos {
 				if i := strings.Index(strings.ToLower(n.Value), part); n.Kind == token.STRING && i >= 0 {
 					at = n.Pos() + token.Pos(i)
 				}
+			case *ast.CallExpr: // one of several results
+				if chosen, before := known[n.Pos()], at; chosen != nil && depth < maxDepth {
+					look(chosen, depth+1)
+					return at == before
+				}
 			case *ast.Ident:
 				object := c.object(n)
 				if depth == maxDepth || !object.IsValid() || seen[object] {
@@ -89,11 +95,20 @@ func (c *checker) place(x ast.Expr, part string, known values) token.Pos {
 				seen[object] = true
 				if value := known[object]; value != nil {
 					look(value, depth+1)
+					if c.parameters[object] == nil {
+						return true
+					}
 				}
-				for _, call := range c.methods[object] { // of url.Values
+				for _, call := range slices.Concat(c.methods[object], c.handed[object]) { // of url.Values
+					if c.functions[c.object(call.Fun)] != nil {
+						look(call.Fun, depth+1)
+					}
 					for _, arg := range call.Args {
 						look(arg, depth+1)
 					}
+				}
+				for _, entry := range c.entries[object] {
+					look(entry, depth+1)
 				}
 				for _, set := range c.fields[object] { // of url.URL
 					look(set.value, depth+1)

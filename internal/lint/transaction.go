@@ -11,7 +11,7 @@ import (
 type transaction struct {
 	begin       ast.Node
 	pool        token.Pos
-	read, write token.Pos
+	read, write token.Pos // the first of each; a read behind the first write is none
 }
 
 // What begins a transaction, and what reads and writes in one: methods of database/sql, sqlx
@@ -33,14 +33,18 @@ func (c *checker) checkTransactions(opens []*open) {
 	if len(opens) == 0 || c.pools.single {
 		return
 	}
-	handles := c.findHandles(opens)
+	handles := handles{c, opens}
 	for _, f := range c.files {
 		if c.isTest(f) {
 			continue
 		}
-		for _, t := range c.transactions(f) {
+		r := tracer{checker: c}
+		for _, decl := range f.Decls {
+			r.walk(decl, map[token.Pos]tracked{}, 0)
+		}
+		for _, t := range r.all {
 			made, _ := handles.of(t.pool)
-			if t.write.IsValid() && t.read.IsValid() && t.read < t.write && len(made) > 0 && !slices.ContainsFunc(made, notDeferred) {
+			if t.write.IsValid() && t.read.IsValid() && len(made) > 0 && !slices.ContainsFunc(made, notDeferred) {
 				line := func(at token.Pos) int { return c.position(at).Line }
 				c.report(t.begin.Pos(), DeferredWrite, "%s begins transactions deferred, and this one reads (line %d) before it writes (line %d): where another connection has written meanwhile, it fails at once, whatever busy_timeout says; write _txlock=immediate in the DSN of a pool that writes",
 					made[0].driver.Name, line(t.read), line(t.write))
@@ -56,42 +60,148 @@ func notDeferred(o *open) bool {
 	return !o.pool || !o.dsn.whole || o.dsn.memory != "" || lock != "" && lock != "deferred"
 }
 
-// transactions finds those that a file begins, in the order of their beginning.
-func (c *checker) transactions(f *ast.File) (all []*transaction) {
-	found := map[token.Pos]*transaction{}
-	begin := func(variable token.Pos, n ast.Node, pool ast.Expr) {
-		if variable.IsValid() && found[variable] == nil {
-			found[variable] = &transaction{begin: n, pool: c.object(pool)}
-			all = append(all, found[variable])
-		}
-	}
-	ast.Inspect(f, func(n ast.Node) bool {
+// tracked is a variable through which a transaction reads and writes: of its own, of a
+// statement that it prepared, or of what was made of it.
+type tracked struct {
+	*transaction
+	prepared *ast.CallExpr // nil: none
+}
+
+// tracer follows transactions through functions of the program.
+type tracer struct {
+	*checker
+	all []*transaction
+}
+
+// walk looks at what a piece of source does with tracked variables, in its order.
+func (r *tracer) walk(n ast.Node, of map[token.Pos]tracked, depth int) {
+	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if call, pool := c.begun(n.Rhs[0]); call != nil && !readsOnly(call) {
-				begin(c.object(n.Lhs[0]), call, pool)
-			}
+			r.assigned(n, of)
 		case *ast.CallExpr:
-			selector, ok := n.Fun.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if variable := transactionOf(n); selector.Sel.Name == "Transaction" && c.isPool(selector.X) {
-				begin(variable, n, selector.X)
-			}
-			c.step(found[c.object(root(selector.X))], selector.Sel.Name, n)
+			r.called(n, of, depth)
 		}
 		return true
 	})
+}
+
+// begin is a transaction that begins there.
+func (r *tracer) begin(n ast.Node, pool token.Pos) tracked {
+	t := &transaction{begin: n, pool: pool}
+	r.all = append(r.all, t)
+	return tracked{transaction: t}
+}
+
+// assigned looks at a variable that gets a transaction, or something that is made of one.
+func (r *tracer) assigned(n *ast.AssignStmt, of map[token.Pos]tracked) {
+	variable := r.object(n.Lhs[0])
+	call, ok := n.Rhs[0].(*ast.CallExpr)
+	if !ok || !variable.IsValid() {
+		return
+	}
+	if begun, pool := r.begun(call); begun != nil {
+		if _, again := of[variable]; !again && !readsOnly(call) {
+			of[variable] = r.begin(call, r.object(pool))
+		}
+		return
+	}
+	selector, method := call.Fun.(*ast.SelectorExpr)
+	if t, there := of[r.object(root(call.Fun))]; method && there && t.prepared == nil && strings.HasPrefix(selector.Sel.Name, "Prepare") {
+		of[variable] = tracked{t.transaction, call}
+		return
+	}
+	for _, arg := range call.Args { // queries.WithTx(tx)
+		if t, there := of[r.object(arg)]; there && r.functions[r.object(call.Fun)] != nil && len(n.Lhs) == 1 {
+			of[variable] = t
+		}
+	}
+}
+
+// called looks at a call that a transaction makes, or is given to.
+func (r *tracer) called(call *ast.CallExpr, of map[token.Pos]tracked, depth int) {
+	selector, method := call.Fun.(*ast.SelectorExpr)
+	if literal := literalOf(call); method && literal != nil && selector.Sel.Name == "Transaction" && r.isPool(selector.X) { // of gorm
+		for _, name := range names(literal.Type.Params) {
+			of[name.Pos()] = r.begin(call, r.object(selector.X))
+			break
+		}
+	}
+	inside := map[token.Pos]tracked{}
+	function := r.functions[r.object(call.Fun)]
+	if function != nil {
+		for parameter, arg := range passed(function, call) {
+			if t, there := of[r.object(arg)]; there {
+				inside[parameter] = t
+			}
+		}
+	}
+	var t tracked
+	if method {
+		t = of[r.object(root(selector.X))]
+	}
+	switch {
+	case depth == maxSteps:
+	case function != nil && function.Body != nil && (len(inside) > 0 || t.transaction != nil):
+		if t.transaction != nil && function.Recv != nil {
+			for _, name := range names(function.Recv) {
+				inside[name.Pos()] = t
+			}
+		}
+		r.walk(function.Body, inside, depth+1)
+	case t.transaction != nil:
+		r.step(t, selector.Sel.Name, call)
+	default:
+		r.handed(call, of, depth)
+	}
+}
+
+// handed follows a transaction that a function gives to one of its parameters: to a function
+// in each call of it.
+func (r *tracer) handed(call *ast.CallExpr, of map[token.Pos]tracked, depth int) {
+	parameter := r.object(call.Fun)
+	outer := r.parameters[parameter]
+	if outer == nil {
+		return
+	}
+	for _, caller := range r.calls[outer.Name.Pos()] {
+		literal, ok := passed(outer, caller)[parameter].(*ast.FuncLit)
+		if !ok || r.isTest(caller) {
+			continue
+		}
+		inside := map[token.Pos]tracked{}
+		for i, name := range names(literal.Type.Params) {
+			if i < len(call.Args) {
+				if t, there := of[r.object(call.Args[i])]; there {
+					inside[name.Pos()] = r.begin(caller, t.pool)
+				}
+			}
+		}
+		if len(inside) > 0 {
+			r.walk(literal.Body, inside, depth+1)
+		}
+	}
+}
+
+// names are those of parameters.
+func names(of *ast.FieldList) (all []*ast.Ident) {
+	for _, field := range of.List {
+		all = append(all, field.Names...)
+	}
 	return all
 }
 
-// begun is a call that begins a transaction on a pool, and the pool.
-func (c *checker) begun(x ast.Expr) (*ast.CallExpr, ast.Expr) {
-	call, ok := x.(*ast.CallExpr)
-	if !ok {
-		return nil, nil
+// literalOf is the function that a call is given first.
+func literalOf(call *ast.CallExpr) *ast.FuncLit {
+	if len(call.Args) == 0 {
+		return nil
 	}
+	literal, _ := call.Args[0].(*ast.FuncLit)
+	return literal
+}
+
+// begun is a call that begins a transaction on a pool, and the pool.
+func (c *checker) begun(call *ast.CallExpr) (*ast.CallExpr, ast.Expr) {
 	if selector, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(begins, selector.Sel.Name) && c.isPool(selector.X) {
 		return call, selector.X
 	}
@@ -111,20 +221,6 @@ func readsOnly(call *ast.CallExpr) (found bool) {
 	return found
 }
 
-// transactionOf is the parameter of a function that gorm runs in a transaction.
-func transactionOf(call *ast.CallExpr) token.Pos {
-	if len(call.Args) > 0 {
-		if function, ok := call.Args[0].(*ast.FuncLit); ok {
-			for _, field := range function.Type.Params.List {
-				for _, name := range field.Names {
-					return name.Pos()
-				}
-			}
-		}
-	}
-	return token.NoPos
-}
-
 // root is what a chain of calls begins with: tx, of tx.Model(x).Where(y).
 func root(x ast.Expr) ast.Expr {
 	for {
@@ -139,22 +235,22 @@ func root(x ast.Expr) ast.Expr {
 	}
 }
 
-// step notes that a transaction reads or writes first there.
-func (c *checker) step(t *transaction, method string, call *ast.CallExpr) {
-	if t == nil {
-		return
+// step notes what a transaction does first: it reads, or it writes.
+func (c *checker) step(t tracked, method string, call *ast.CallExpr) {
+	at := call.Pos()
+	if t.prepared != nil {
+		call = t.prepared
 	}
 	text := ""
 	for _, arg := range call.Args[:min(2, len(call.Args))] { // behind a context
-		text += strings.ToLower(c.text(arg, nil))
+		text += strings.ToLower(c.text(arg, nil)) + " "
 	}
 	changes := slices.ContainsFunc([]string{"insert ", "update ", "delete ", "replace "}, func(word string) bool { return strings.Contains(text, word) })
 	switch {
+	case t.write.IsValid():
 	case slices.Contains(writes, method) || slices.Contains(reads, method) && changes:
-		if !t.write.IsValid() {
-			t.write = call.Pos()
-		}
+		t.write = at
 	case slices.Contains(reads, method) && !t.read.IsValid():
-		t.read = call.Pos()
+		t.read = at
 	}
 }

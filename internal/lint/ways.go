@@ -2,6 +2,8 @@ package lint
 
 import (
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"maps"
 	"slices"
 )
@@ -33,6 +35,37 @@ func follow[T any](e *evaluator, known values, steps int, left *int, evaluate fu
 	return all
 }
 
+// oneOf is the text of one of several expressions, each in a way of its own.
+func (e *evaluator) oneOf(at token.Pos, all []ast.Expr, known values, depth int) string {
+	if chosen, there := known[at]; there {
+		return e.within(chosen, known, depth)
+	}
+	if len(all) == 1 {
+		return e.within(all[0], known, depth)
+	}
+	var each []values
+	for _, x := range all {
+		each = append(each, values{at: x})
+	}
+	e.want(each)
+	return unknown
+}
+
+// notEmpty are the expressions but for empty texts, unless there is nothing else.
+func (e *evaluator) notEmpty(all []ast.Expr) []ast.Expr {
+	some := slices.DeleteFunc(slices.Clone(all), func(x ast.Expr) bool {
+		if x == nil {
+			return false
+		}
+		value := e.info(x).Types[x].Value
+		return value != nil && value.Kind() == constant.String && constant.StringVal(value) == ""
+	})
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
 // callers are the values of a function's parameters in each call of it. Tests call what the
 // program has for themselves.
 func (e *evaluator) callers(function *ast.FuncDecl) (all []values) {
@@ -51,7 +84,10 @@ func passed(function *ast.FuncDecl, call *ast.CallExpr) values {
 		_, variadic := field.Type.(*ast.Ellipsis)
 		for _, name := range field.Names {
 			all[name.Pos()] = nil
-			if !variadic && len(call.Args) > i {
+			switch {
+			case variadic && !call.Ellipsis.IsValid():
+				all[name.Pos()] = &ast.CompositeLit{Elts: call.Args[min(i, len(call.Args)):]}
+			case len(call.Args) > i:
 				all[name.Pos()] = call.Args[i]
 			}
 			i++
@@ -98,6 +134,10 @@ func (e *evaluator) elements(x ast.Expr, known values, depth int) ([]ast.Expr, b
 		object := e.object(x)
 		if value, there := known[object]; there {
 			return e.elements(value, known, depth+1)
+		}
+		if function := e.parameters[object]; function != nil {
+			e.want(e.callers(function))
+			return nil, false
 		}
 		var all []ast.Expr
 		for i, a := range e.assigned[object] {

@@ -46,3 +46,59 @@ func readOnly(ctx context.Context, dsn string) {
 	other.Query("SELECT 1")
 	other.Exec("UPDATE t SET n = 2")
 }
+
+type store struct{ db *sql.DB }
+
+func (s *store) within(f func(tx *sql.Tx) error) error {
+	tx, _ := s.db.Begin()
+	return f(tx)
+}
+
+func (s *store) closures() {
+	s.within(func(tx *sql.Tx) error { // want `this one reads \(line 59\) before it writes \(line 60\)`
+		tx.QueryRow("SELECT n FROM t")
+		_, err := tx.Exec("UPDATE t SET n = 2")
+		return err
+	})
+	s.within(func(tx *sql.Tx) error {
+		_, err := tx.Exec("UPDATE t SET n = 2")
+		return err
+	})
+}
+
+func count(tx *sql.Tx) { tx.QueryRow("SELECT n FROM t") }
+
+func set(tx *sql.Tx) { tx.Exec("UPDATE t SET n = 2") }
+
+func newStore() *store {
+	db, _ := sql.Open("sqlite3", "file:app.db")
+	s := &store{db}
+	tx, _ := s.db.Begin() // want `this one reads \(line 69\) before it writes \(line 71\)`
+	count(tx)
+	set(tx)
+	last, _ := s.db.Begin()
+	set(last)
+	count(last)
+	prepared, _ := s.db.Begin() // want `before it writes`
+	read, _ := prepared.Prepare("SELECT n FROM t")
+	read.QueryRow()
+	write, _ := prepared.Prepare("UPDATE t SET n = 2")
+	write.Exec()
+	return s
+}
+
+type queries struct{ tx *sql.Tx }
+
+func (q *queries) get() { q.tx.QueryRow("SELECT n FROM t") }
+
+func (q *queries) put() { q.tx.Exec("UPDATE t SET n = 2") }
+
+func (q *queries) with(tx *sql.Tx) *queries { return &queries{tx} }
+
+func generated() {
+	db, _ := sql.Open("sqlite3", "file:app.db")
+	tx, _ := db.Begin() // want `before it writes`
+	q := (&queries{}).with(tx)
+	q.get()
+	q.put()
+}

@@ -1,9 +1,11 @@
 package follow
 
 import (
+	"cmp"
 	"database/sql"
 	"flag"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,4 +68,58 @@ func opens(dir string) {
 	sql.Open("sqlite3", u.String())
 	sql.Open("sqlite3", "joined.db?"+strings.Join([]string{"cache=private", "mode=ro"}, "&"))              // want `ignores mode=ro`
 	sql.Open("sqlite3", "file:"+filepath.Join(dir, "joined.db")+"?_cache_size=9&mode=ro&_jurnal_mode=wal") // want `does not know _jurnal_mode, .*; leave it out: WAL is a property of the file`
+}
+
+func chosen(n int) string {
+	if n == 1 {
+		return "one.db?mode=ro" // want `ignores mode=ro`
+	}
+	return "two.db?mode=ro" // want `ignores mode=ro`
+}
+
+func parameters() url.Values {
+	q := url.Values{}
+	q.Set("mode", "ro") // want `ignores mode=ro`
+	return q
+}
+
+func add(q url.Values) {
+	q.Add("cache", "private")
+	q.Add("_journal_mode", "wal")
+	q.Add("_pragma", "foreign_keys(1)") // want `ignores _pragma=foreign_keys\(1\)`
+}
+
+type settings struct{ driver, dsn string }
+
+type option func(*settings)
+
+func withDSN(dsn string) option { return func(c *settings) { c.dsn = dsn } }
+
+func configured(options ...option) {
+	c := &settings{driver: "sqlite3"}
+	for _, o := range options {
+		o(c)
+	}
+	sql.Open(c.driver, c.dsn)
+}
+
+func more() {
+	dsn := os.Getenv("DSN")
+	if dsn == "" {
+		dsn = "default.db?mode=ro" // want `ignores mode=ro`
+	}
+	sql.Open("sqlite3", dsn)
+	sql.Open("sqlite3", cmp.Or(os.Getenv("DSN"), "or.db?mode=ro")) // want `ignores mode=ro`
+	sql.Open("sqlite3", chosen(len(dsn)))
+	sql.Open("sqlite3", "query.db?"+parameters().Encode())
+	q := make(url.Values)
+	q["cache"] = []string{"private"}
+	q["mode"] = []string{"ro"} // want `ignores mode=ro`
+	add(q)
+	sql.Open("sqlite3", "indexed.db?"+q.Encode())
+	connect := sql.Open
+	connect("sqlite3", "alias.db?mode=ro") // want `ignores mode=ro`
+	literal := func(driver, dsn string) { sql.Open(driver, dsn) }
+	literal("sqlite3", "literal.db?mode=ro") // want `ignores mode=ro`
+	configured(withDSN("option.db?mode=ro")) // want `ignores mode=ro`
 }

@@ -25,3 +25,19 @@ func loops() {
 		db.Exec("PRAGMA " + p.name + " = " + p.value)
 	}
 }
+
+func all(db *sql.DB, statements ...string) {
+	for _, s := range statements {
+		db.Exec(s)
+	}
+}
+
+func variadic() {
+	db, _ := sql.Open("sqlite3", "file:app.db")
+	all(db, "PRAGMA journal_mode = wal", "PRAGMA secure_delete = 1") // want `PRAGMA secure_delete reaches`
+}
+
+func readers() {
+	db, _ := sql.Open("sqlite3", "file:app.db?mode=ro")
+	db.Exec("PRAGMA journal_mode = TRUNCATE") // want `PRAGMA journal_mode reaches .*; leave it out`
+}

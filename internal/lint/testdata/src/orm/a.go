@@ -1,0 +1,33 @@
+package orm
+
+import (
+	"context"
+
+	ent "entgo.io/ent/dialect/sql"
+	"github.com/jmoiron/sqlx"
+	_ "github.com/mattn/go-sqlite3"
+	"github.com/pocketbase/dbx"
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	"xorm.io/xorm"
+)
+
+type pool struct {
+	driver, dsn string
+	open, idle  int
+}
+
+var defaults = pool{driver: "sqlite3", dsn: "file:s.db?_cache_size=-16000", open: 120, idle: 15} // want `1875 MB in all`
+
+func open(ctx context.Context) {
+	db, _ := sqlx.ConnectContext(ctx, defaults.driver, defaults.dsn)
+	db.SetMaxOpenConns(defaults.open) // want `opens up to 120 connections and keeps 15`
+	db.SetMaxIdleConns(defaults.idle)
+	dbx.MustOpen("sqlite3", "file:dbx.db?_pragma=foreign_keys(1)")                                  // want `ignores _pragma`
+	ent.Open("sqlite3", "file:ent.db?_pragma=foreign_keys(1)")                                      // want `ignores _pragma`
+	xorm.NewEngine("sqlite3", "file:xorm.db?_pragma=foreign_keys(1)")                               // want `ignores _pragma`
+	gorm.Open(sqlite.Open("file:gorm.db?_pragma=foreign_keys(1)"))                                  // want `ignores _pragma`
+	gorm.Open(sqlite.New(sqlite.Config{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}))               // want `ignores _pragma`
+	gorm.Open(sqlite.Dialector{DSN: "file:gorm.db?_pragma=foreign_keys(1)"})                        // want `ignores _pragma`
+	gorm.Open(&sqlite.Dialector{DriverName: "sqlite", DSN: "file:gorm.db?_pragma=foreign_keys(1)"}) // of a driver that is not there
+}
