@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"sync/atomic"
 
 	"assay/internal/crash/powercut"
 )
@@ -22,67 +20,6 @@ type breakage struct {
 	// goesOn says that the workload goes on when the disk works again, without a new
 	// start of the database.
 	goesOn bool
-}
-
-// fillDisk lets the disk run full under the workload, and makes room again.
-func (t *trial) fillDisk(ctx context.Context) (evidence, observation, error) {
-	if t.server {
-		return t.filledServer(ctx)
-	}
-	return t.broken(ctx, t.full(t.roomLeft()))
-}
-
-// full is a disk with so many bytes left.
-func (t *trial) full(left int64) breakage {
-	ballast := filepath.Join(t.mount, "ballast")
-	return breakage{
-		breaks: func(ctx context.Context, _ *database) error {
-			return t.run(ctx, "sh", "-c", fmt.Sprintf(
-				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, left), "sh", t.mount)
-		},
-		repair: func(ctx context.Context) error { return t.run(ctx, "rm", "-f", ballast) },
-	}
-}
-
-// mostReads is how many reads of the disk succeed at the most before they fail.
-const mostReads = 12
-
-// mostRoom is as many blocks as most workloads take. SQLite takes hardly any behind its
-// rows where it deletes its journal.
-const mostRoom = 160
-
-// roomLeft is how many bytes a disk has left, a few blocks as often as many.
-func (t *trial) roomLeft() int64 { return 4096 * int64(drawNumber(t.random, mostRoom)) }
-
-// failIO lets reads, writes or flushes of the disk fail from a random one on. A disk
-// whose flushes fail loses what they were to keep: an engine that goes on as if nothing
-// had been is found out.
-func (t *trial) failIO(ctx context.Context) (evidence, observation, error) {
-	kind, most := powercut.OpWrite, int64(300)
-	switch t.turn % 3 {
-	case 1:
-		kind, most = powercut.OpRead, mostReads
-	case 2:
-		kind = powercut.OpFlush
-	}
-	succeed := t.random.Int64N(most)
-	if t.server {
-		var err error
-		if succeed, err = t.succeeding(kind); err != nil {
-			return evidence{}, observation{}, err
-		}
-	}
-	var left atomic.Int64
-	left.Store(succeed)
-	e, found, err := t.broken(ctx, breakage{cold: kind == powercut.OpRead, forgets: kind == powercut.OpFlush,
-		breaks: func(context.Context, *database) error {
-			t.disk.Fail(func(k powercut.OpKind) bool { return k == kind && left.Add(-1) < 0 })
-			return nil
-		},
-		repair: func(context.Context) error { t.disk.Fail(nil); return nil },
-	})
-	e.Finding.Moment = map[powercut.OpKind]powercut.Moment{powercut.OpWrite: "failing writes", powercut.OpFlush: "failing flushes", powercut.OpRead: "failing reads"}[kind]
-	return e, found, err
 }
 
 // remount mounts the file system anew: an error has made it read-only, or what
@@ -234,4 +171,20 @@ func (t *trial) writeUntilError(ctx context.Context, db *database, from int, mar
 		}
 	}
 	return t.history.transactions()
+}
+
+// goOn commits the rest of the workload where there is room again, beginning with the
+// transaction that failed, and ends the server in order. One that runs has to do both.
+func (t *trial) goOn(ctx context.Context, db *database, from int) observation {
+	err := db.write(ctx, from, t.history.transactions()-from, t.marks())
+	if err != nil && db.server.ended(ctx) {
+		return observation{}
+	}
+	if err == nil {
+		err = db.close(ctx)
+	}
+	if err != nil {
+		return observation{damage: Unwritable, transactions: -1, words: fmt.Sprintf("the server ran and there was room again, but it did not commit the rest: %s", err)}
+	}
+	return observation{}
 }

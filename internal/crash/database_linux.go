@@ -184,15 +184,17 @@ func (db *database) write(ctx context.Context, from, count int, marks string) er
 	return nil
 }
 
-// writeUntil commits transactions until the worker is killed after a time, if not before.
-func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) error {
-	defer time.AfterFunc(life, db.kill).Stop()
-	err := db.write(ctx, 0, count, marks)
+// writeUntil commits transactions until the worker is killed after a time. It reports whether
+// something else killed it before.
+func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) (before bool, err error) {
+	timer := time.AfterFunc(life, db.kill)
+	err = db.write(ctx, 0, count, marks)
+	before = timer.Stop()
 	db.kill()
 	if errors.As(err, new(*process.ExitError)) {
-		return nil
+		return before, nil
 	}
-	return err
+	return false, err
 }
 
 // all digests every key with its value.

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -25,24 +26,14 @@ type fault struct {
 	weight  int    // its part of a budget
 	shared  bool   // a second process checkpoints the file of the one that writes
 	server  string // begins the sentences where the engine is a server; empty: as of others
-}
-
-// faults are what can be done to databases, in the order of reports. Cutting the
-// power has the most different states, and the most controls.
-var faults = []fault{
-	{Fault: assay.PowerCut, level: diskLevel, subject: "A power cut", weight: 5},
-	{Fault: assay.FileCut, level: fileLevel, subject: "A power cut (weaker model, of files)", weight: 4},
-	{Fault: assay.Kill, level: processLevel, subject: "A process that is killed", weight: 2, server: "A server that is killed"},
-	{Fault: assay.FullDisk, level: diskLevel, subject: "A full disk", weight: 2},
-	{Fault: assay.PowerShared, level: diskLevel, subject: "A power cut of two processes on a file", weight: 3, shared: true},
-	{Fault: assay.KillShared, level: processLevel, subject: "One of two processes on a file that is killed", weight: 2, shared: true},
-	{Fault: assay.FailingIO, level: diskLevel, subject: "A disk that fails", weight: 2}, // a write that fails later is seen by a sync only
+	inject  func(*trial, context.Context) error
 }
 
 // about returns what there is to know of a fault; the zero value where it is none of them.
 func about(f assay.Fault) fault {
-	if i := slices.IndexFunc(faults, func(known fault) bool { return known.Fault == f }); i >= 0 {
-		return faults[i]
+	all := table()
+	if i := slices.IndexFunc(all, func(known fault) bool { return known.Fault == f }); i >= 0 {
+		return all[i]
 	}
 	return fault{}
 }
@@ -59,9 +50,9 @@ func (r *Result) subject() string {
 
 // Faults lists what can be done to databases.
 func Faults() []assay.Fault {
-	all := make([]assay.Fault, len(faults))
-	for i, f := range faults {
-		all[i] = f.Fault
+	var all []assay.Fault
+	for _, f := range table() {
+		all = append(all, f.Fault)
 	}
 	return all
 }

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"assay/kit/kv"
 	"assay/kit/postgres"
@@ -212,4 +214,20 @@ func (h *host) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	defer cancel()
 	return programs.Check(ctx, h.socket)
+}
+
+// endPatience is how long a server may take to end by itself.
+const endPatience = 10 * time.Second
+
+// ended reports whether the server takes no connections any more, and waits for that: one
+// that ends itself takes a moment.
+func (h *host) ended(ctx context.Context) bool {
+	for began := time.Now(); time.Since(began) < endPatience && ctx.Err() == nil; sleep(ctx, marksInterval) {
+		connection, err := net.Dial("unix", filepath.Join(h.socket, fmt.Sprintf(".s.PGSQL.%d", postgres.Port)))
+		if err != nil {
+			return true
+		}
+		_ = connection.Close() // nothing was said on it
+	}
+	return false
 }

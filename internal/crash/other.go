@@ -29,4 +29,12 @@ func Host(context.Context, string, string, string, io.Reader, io.Writer) error {
 // ServeReplay is not there: it takes Linux.
 func ServeReplay(context.Context, string, string, io.Writer) error { return errors.New(needsLinux) }
 
+// trial is not there: it takes Linux.
+type trial struct{}
+
+func table() []fault {
+	return []fault{{Fault: assay.PowerCut}, {Fault: assay.FileCut}, {Fault: assay.Kill}, {Fault: assay.FullDisk}, {Fault: assay.PowerShared, shared: true},
+		{Fault: assay.KillShared, shared: true}, {Fault: assay.FailingIO}}
+}
+
 func namespaceAttributes() *syscall.SysProcAttr { return nil }

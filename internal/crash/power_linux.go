@@ -15,6 +15,11 @@ import (
 	"assay/kit/postgres"
 )
 
+// powerCut cuts the power of a disk.
+func powerCut() fault {
+	return fault{Fault: assay.PowerCut, level: diskLevel, subject: "A power cut", weight: 5, inject: (*trial).power} // it has the most different states, and the most controls
+}
+
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
 const (
 	transactions = 400

@@ -6,11 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/crash/powercut"
 	"assay/internal/sys/guard"
 	"assay/kit/wire"
 )
+
+// powerShared cuts the power while a second process checkpoints the file of the one that writes.
+func powerShared() fault {
+	return fault{Fault: assay.PowerShared, level: diskLevel, subject: "A power cut of two processes on a file", weight: 3, shared: true, inject: (*trial).power}
+}
+
+// killShared kills one of two such processes, or both.
+func killShared() fault {
+	return fault{Fault: assay.KillShared, level: processLevel, subject: "One of two processes on a file that is killed", weight: 2, shared: true, inject: repeatedly((*trial).killShared)}
+}
 
 // checkpointer is a second process on a database's file, which copies the log into the
 // database without pause, as a tool for backups does.
@@ -93,7 +104,7 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
 	return t.share(ctx, evidence{Finding: Finding{Moment: powercut.Anywhere}}, func(db, other *database, marks string) error {
 		defer time.AfterFunc(lives[t.turn%len(lives)], other.kill).Stop()
-		err := db.writeUntil(ctx, life, t.history.transactions(), marks)
+		_, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
 		if t.turn%len(lives) == 0 {
 			time.Sleep(outlives)
 		}

@@ -12,8 +12,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
+	"assay"
 	"assay/internal/crash/powercut"
 )
+
+// fileCut cuts the power of files and folders, in a file system that is only a model.
+func fileCut() fault {
+	return fault{Fault: assay.FileCut, level: fileLevel, subject: "A power cut (weaker model, of files)", weight: 4, inject: (*trial).power}
+}
 
 // recorder is a file system in memory that records what is done to its files and
 // folders. A file named marks in its root takes the acknowledgements.

@@ -1,0 +1,213 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
+	"assay/kit/process"
+)
+
+// kill ends the process that has the database open: the worker, or all processes of its server.
+func kill() fault {
+	return fault{Fault: assay.Kill, level: processLevel, subject: "A process that is killed", weight: 2, server: "A server that is killed",
+		inject: repeatedly(func(t *trial, ctx context.Context) (evidence, observation, error) {
+			if t.server {
+				return t.killedServer(ctx)
+			}
+			return t.killWorker(ctx)
+		})}
+}
+
+const (
+	// longestLife is how long after the first acknowledgement a worker is killed
+	// at the latest.
+	longestLife = 300 * time.Millisecond
+	// longestCommit is how long after an acknowledgement a server is killed at the latest
+	// that is to be killed about a commit.
+	longestCommit = 3 * time.Millisecond
+	// marksInterval is how often the acknowledgements are counted until then.
+	marksInterval = 200 * time.Microsecond
+	// longestWait is how long they are waited for: a disk may be slow.
+	longestWait = 10 * longestLife
+)
+
+// killWorker kills the worker, at a random time or at a system call in turns, and
+// looks at what it left.
+func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
+	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
+	call, under, err := t.drawKillPoint(ctx)
+	if err != nil {
+		return e, observation{}, err
+	}
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return e, observation{}, err
+	}
+	defer remove()
+	atCall, err := t.writeUntilKilled(ctx, path, marks, under)
+	if err != nil {
+		return e, observation{}, err
+	}
+	if atCall {
+		e.Finding.Moment = powercut.Moment("before " + call)
+	}
+	found, err := t.inspectLeft(ctx, &e, path, marks)
+	return e, found, err
+}
+
+// drawKillPoint draws a system call to kill the worker at, and the program that does so;
+// none in every other attempt, where a time decides, and without a tracer.
+func (t *trial) drawKillPoint(ctx context.Context) (call string, under []string, err error) {
+	if missing := strace().missing; missing != "" {
+		t.result.remark("killed at random times only, and not at system calls: " + missing)
+		return "", nil, nil
+	}
+	if t.turn%2 == 0 {
+		return "", nil, nil
+	}
+	if t.made == nil {
+		if t.made, err = t.callsMade(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	drawn := t.made[t.random.IntN(len(t.made))]
+	return drawn.call, strace().killing(drawn.call, drawNumber(t.random, drawn.count)), nil
+}
+
+// callsMade runs the workload once and returns the calls that it makes, so that a
+// worker is killed at those that come.
+func (t *trial) callsMade(ctx context.Context) ([]callCount, error) {
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	traced := filepath.Join(filepath.Dir(marks), "calls")
+	db, err := t.begin(ctx, path, strace().counting(traced))
+	if err != nil {
+		return nil, err
+	}
+	defer db.kill()
+	if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
+		return nil, err
+	}
+	if err := db.close(ctx); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(traced)
+	if err != nil {
+		return nil, err
+	}
+	made := countCalls(string(text))
+	if len(made) == 0 {
+		return nil, errors.New("strace saw the worker make no call by which data reaches a file")
+	}
+	return made, nil
+}
+
+// writeUntilKilled runs the workload under a program that kills the worker at a
+// system call, or else kills it at a random time, or behind the last transaction
+// where that comes first. It reports whether the call killed it. Its error is one
+// that came before the worker was killed.
+func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under []string) (atCall bool, err error) {
+	db, err := t.begin(ctx, path, under)
+	if errors.As(err, new(*process.ExitError)) {
+		return len(under) > 0, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	life := time.Duration(t.random.Int64N(int64(longestLife)))
+	if len(under) > 0 {
+		life += callPatience - longestLife // the call decides
+	}
+	before, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
+	return before && len(under) > 0, err
+}
+
+// killedServer kills all processes of the worker's server, in turns at a random time and
+// right behind a random acknowledgement, and looks at what it left.
+func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
+	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
+	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return e, observation{}, err
+	}
+	defer remove()
+	wait := t.untilTime()
+	if t.turn%2 == 1 {
+		e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
+	}
+	if err := t.writeUntilServerKilled(ctx, path, marks, wait); err != nil {
+		return e, observation{}, err
+	}
+	found, err := t.inspectLeft(ctx, &e, path, marks)
+	return e, found, err
+}
+
+// untilTime waits for a random time, or the context's end.
+func (t *trial) untilTime() func(context.Context) {
+	pause := time.Duration(t.random.Int64N(int64(longestLife)))
+	return func(ctx context.Context) { sleep(ctx, pause) }
+}
+
+// untilAcked waits for a random acknowledgement, though not for ever, and a random part of the next commit.
+func (t *trial) untilAcked(marks string) func(context.Context) {
+	count, pause := 1+t.random.IntN(t.history.transactions()/4), time.Duration(t.random.Int64N(int64(longestCommit)))
+	return func(ctx context.Context) {
+		for began := time.Now(); ctx.Err() == nil && acknowledged(marks) < count && time.Since(began) < longestWait; {
+			sleep(ctx, marksInterval)
+		}
+		sleep(ctx, pause)
+	}
+}
+
+func sleep(ctx context.Context, pause time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+}
+
+// writeUntilServerKilled runs the workload and kills the server when a wait is over, or
+// behind the last transaction where that comes first. Its error is one that came before.
+func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, wait func(context.Context)) error {
+	db, err := t.begin(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	defer db.kill()
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var killed atomic.Bool
+	over := make(chan error, 1)
+	go func() {
+		over <- guard.Error(func() error {
+			wait(waiting)
+			if waiting.Err() == nil {
+				killed.Store(true)
+				db.server.send(killRequest)
+			}
+			return nil
+		})
+	}()
+	err = db.write(ctx, 0, t.history.transactions(), marks)
+	early := killed.Load()
+	cancel()
+	if fault := <-over; fault != nil {
+		return fault
+	}
+	if err != nil && !early {
+		return err
+	}
+	db.server.send(killRequest)
+	return nil
+}
