@@ -39,6 +39,7 @@ var Kinds = map[string]Trait{
 	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`: checkpoints are only in `close-ns`; raise `count`
 	"no-phases":             0,               // the driver does not show phases; do not compare them
 	"noise":                 Shown,           // the A/A test differs by more than the margin; run on a quieter machine, or accept a wider margin
+	"not-compared":          0,               // nobody knows what is right: answers, or what changes leave, follow from the order of the clients; measure with one client too, or give it a `check` that is the same in every order
 	"not-steady":            0,               // windows still change in the second half of a launch; use blocks with a longer `count`
 	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, or allow tracing
 	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger

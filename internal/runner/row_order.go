@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/internal/dataset"
@@ -218,6 +219,27 @@ func (in *instance) readAll(ctx context.Context, j *job, q assay.Query) (wire.Ve
 
 func wrongKeys(format string, args ...any) error {
 	return &failure{assay.WrongAnswer, "after the block, " + fmt.Sprintf(format, args...)}
+}
+
+// uncompared is about answers, and about what changes leave, of which nobody knows what is
+// right: it follows from the order of the clients, or is something else each time.
+func (j *job) uncompared() []assay.Warning {
+	op := j.Operation
+	reads := slices.ContainsFunc(op.Parts, func(p assay.Part) bool { return !p.Operation.Changes })
+	left := j.state != "" || j.keys != nil || j.rows != nil && len(j.rows.Values)+len(j.rows.Counts) > 0
+	var what []string
+	if reads && j.told == nil && (j.behind > 0 || op.Sequence != "") {
+		what = append(what, "no answer that it reads beside its changes")
+	}
+	if op.Changes && !op.Call() && !left {
+		what = append(what, "nothing that its changes leave")
+	}
+	if what == nil {
+		return nil
+	}
+	return []assay.Warning{{Code: "not-compared",
+		Evidence: strings.Join(what, ", and ") + " is compared: what is right depends on the order of the clients, differs each time, or took too long to find",
+		Advice:   "measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order"}}
 }
 
 // sequenceWarning is about an operation whose sequence cannot reach all that it

@@ -58,7 +58,7 @@ func TestRowsWithoutCheck(t *testing.T) {
 				for _, trial := range b.trials {
 					name := trial.Cell.Operation
 					seen[name] = true
-					if trial.Checked != assay.CheckKeys {
+					if trial.Checked != assay.CheckKeys || uncompared(trial) != "" {
 						t.Errorf("%s: checked %q, want %q", name, trial.Checked, assay.CheckKeys)
 					}
 					want := want
@@ -112,6 +112,9 @@ func TestRowsThatDiffer(t *testing.T) {
 		name := trial.Cell.Operation
 		if trial.Outcome != assay.OK || trial.Checked != want[name] {
 			t.Errorf("%s: got %s (%s), checked %q; want ok, %q", name, trial.Outcome, trial.Reason, trial.Checked, want[name])
+		}
+		if doubt := uncompared(trial); (doubt == "") != (want[name] == assay.CheckKeys) {
+			t.Errorf("%s: checked %q, with the doubt %q", name, trial.Checked, doubt)
 		}
 	}
 	if len(b.trials) < len(want) {
