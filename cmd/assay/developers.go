@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
 	"assay/internal/build/footprint"
+	"assay/internal/doc"
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/runner/host"
@@ -95,13 +95,12 @@ func measureFootprint(ctx context.Context, l *lab.Lab, name string, cold bool) (
 }
 
 func (a *app) showFootprints(all []footprint.Footprint) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DRIVER\tVERSION\tPROGRAM\tFIRST ANSWER\tCOLD BUILD\tWITHOUT CGO\tMEASURED")
+	grid := doc.Grid{Header: []string{"DRIVER", "VERSION", "PROGRAM", "FIRST ANSWER", "COLD BUILD", "WITHOUT CGO", "MEASURED"}}
 	for _, f := range all {
 		cold, without := coldBuild(f)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, cmp.Or(f.Version, "-"), size(f), known(f.Start), cold, without, f.Measured.Format(time.DateOnly)+", "+f.Machine)
+		grid.Rows = append(grid.Rows, []string{f.Driver, cmp.Or(f.Version, "-"), size(f), known(f.Start), cold, without, f.Measured.Format(time.DateOnly) + ", " + f.Machine})
 	}
-	return w.Flush()
+	return doc.WriteList(a.stdout, doc.Listing(grid), 0)
 }
 
 func size(f footprint.Footprint) string {

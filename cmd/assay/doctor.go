@@ -12,6 +12,7 @@ import (
 	"assay"
 	"assay/internal/advisories"
 	"assay/internal/dataset"
+	"assay/internal/doc"
 	"assay/internal/doctor"
 	"assay/internal/lab"
 	"assay/internal/runner/host"
@@ -46,16 +47,18 @@ func (e examined) wrong() bool {
 }
 
 var doctorFormats = format.List[examined]{
-	{Name: "text", Write: func(out io.Writer, e examined) error {
-		for i, f := range e.found {
-			fmt.Fprintf(out, "%d. %s: %s\n   %s\n   fix: %s\n", i+1, f.Problem, f.Says, f.Evidence, f.Fix)
-		}
-		if !e.wrong() {
-			fmt.Fprintf(out, "%s: nothing found\n", e.path)
-		}
-		return e.printSettings(out)
-	}},
+	{Name: "text", Write: func(out io.Writer, e examined) error { return doc.WriteList(out, e.document(), 0) }},
 	{Name: "json", Write: func(out io.Writer, e examined) error { return format.JSON(out, append([]doctor.Finding{}, e.found...)) }},
+}
+
+func (e examined) document() (d doc.Document) {
+	for i, f := range e.found {
+		d.AddLines(doc.Code, fmt.Sprintf("%d. %s: %s\n   %s\n   fix: %s", i+1, f.Problem, f.Says, f.Evidence, f.Fix))
+	}
+	if !e.wrong() {
+		d.AddLines(doc.Code, e.path+": nothing found")
+	}
+	return append(d, e.readBack()...)
 }
 
 func (a *app) doctorCommand() *cobra.Command {

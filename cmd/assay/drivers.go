@@ -13,7 +13,9 @@ import (
 	"assay/internal/advisories"
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
+	"assay/internal/doc"
 	"assay/internal/sys/format"
+	"assay/internal/sys/printable"
 	"assay/kit/wire"
 )
 
@@ -38,7 +40,7 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"DRIVER", "VERSION", "ENGINE", "CGO", "API", "LICENCE", "RELEASED", "ABOUT"}}
+	grid := doc.Grid{Header: []string{"DRIVER", "VERSION", "ENGINE", "CGO", "API", "LICENCE", "RELEASED", "ABOUT"}, Prose: true}
 	var unbuilt, problems []string
 	for _, d := range drivers {
 		described := l.Describe(ctx, d, all)
@@ -50,19 +52,16 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 		} else if !described.Built {
 			unbuilt = append(unbuilt, d.Name)
 		}
-		rows = append(rows, driverRow(ctx, d, described.Target))
+		grid.Rows = append(grid.Rows, driverRow(ctx, d, described.Target))
 	}
-	if err := writeTable(a.stdout, a.columns(), rows); err != nil {
-		return err
-	}
+	list := doc.Listing(grid)
 	if len(unbuilt) > 0 {
-		text := fmt.Sprintf("Not built yet: %s. Run assay drivers --build to build and describe them.", strings.Join(unbuilt, ", "))
-		fmt.Fprintln(a.stdout, "\n"+fold(a.columns(), text))
+		list.Add(doc.Paragraph, "Not built yet: %s. Run assay drivers --build to build and describe them.", strings.Join(unbuilt, ", "))
 	}
-	for _, problem := range problems {
-		fmt.Fprintln(a.stdout, "\n"+fold(a.columns(), problem))
+	if len(problems) > 0 {
+		list.AddLines(doc.Code, fold(a.columns(), printable.String(strings.Join(problems, "\n\n"))))
 	}
-	return nil
+	return doc.WriteList(a.stdout, list, a.columns())
 }
 
 // about is what a driver is, and why it counts as given up.

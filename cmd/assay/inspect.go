@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"assay"
 	"assay/internal/advisories"
+	"assay/internal/doc"
 	"assay/internal/doctor"
 	"assay/internal/lab"
 	"assay/internal/lint/facts"
 	"assay/internal/plan"
-	"assay/internal/sys/printable"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
@@ -58,7 +56,7 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 	}
 	if diff == "" {
 		a.progress.close()
-		return one.print(a.stdout, a.columns())
+		return doc.WriteList(a.stdout, one.document(), a.columns())
 	}
 	otherDriver, otherProfile := diff, profile
 	if strings.Contains(diff, "/") {
@@ -69,7 +67,7 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 		return err
 	}
 	a.progress.close()
-	return printDifferences(a.stdout, one, other)
+	return doc.WriteList(a.stdout, differences(one, other), 0)
 }
 
 func inspectOne(ctx context.Context, l *lab.Lab, driver, profile string) (*inspection, error) {
@@ -94,41 +92,40 @@ func planOfProfile(profile string) (p *plan.Plan, name string, err error) {
 	return p, profile[i+1:], err
 }
 
-// print prints an inspection for a terminal of so many columns; 0: there is none. Only
-// its sentences are broken: settings are read in a table, and a DSN is copied.
-func (i *inspection) print(out io.Writer, columns int) error {
+// document shows an inspection. Only its sentences are broken: settings are read in a table,
+// and a DSN is copied.
+func (i *inspection) document() doc.Document {
 	t := i.target
-	fmt.Fprintf(out, "%s\n\ndriver   %s\nengine   %s %s\nbuild    %s\n", i.name, t.Name(), t.Engine, t.EngineVersion, t.Build)
+	var d doc.Document
+	d.Add(doc.Paragraph, "%s", i.name)
+	facts := doc.Grid{Header: []string{"", ""}, Prose: true}
+	add := func(name, text string) { facts.Rows = append(facts.Rows, []string{name, text}) }
+	add("driver", t.Name())
+	add("engine", t.Engine+" "+t.EngineVersion)
+	add("build", t.Build)
 	for _, name := range slices.Sorted(maps.Keys(t.Facts)) {
-		fmt.Fprintln(out, labelled(columns, fmt.Sprintf("%-8s ", name), t.Facts[name]))
+		add(name, t.Facts[name])
 	}
-	fmt.Fprintf(out, "DSN      %s\n", cmp.Or(i.trial.DSN, "-"))
+	add("DSN", cmp.Or(i.trial.DSN, "-"))
 	for _, bug := range advisories.OfTarget(t) {
-		fmt.Fprintln(out, labelled(columns, "known bug ", bug.Sentence()+": "+bug.URL))
+		add("known bug", bug.Sentence()+": "+bug.URL)
 	}
 	for _, text := range i.trial.Each {
-		fmt.Fprintf(out, "on every new connection: %s\n", text)
+		add("each connection", text)
 	}
-	fmt.Fprintf(out, "outcome  %s\n", i.trial.Outcome)
+	add("outcome", string(i.trial.Outcome))
 	if i.trial.Reason != "" {
-		fmt.Fprintln(out, labelled(columns, "because  ", i.trial.Reason))
+		add("because", i.trial.Reason)
 	}
-	fmt.Fprintln(out)
-	if err := i.printSettings(out); err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "\ncompile options\n")
-	for _, option := range t.CompileOptions {
-		fmt.Fprintln(out, " ", option)
-	}
-	return nil
+	d.AddTable(facts)
+	d = append(d, doc.Listing(i.settings())...)
+	d.AddLines(doc.Code, strings.Join(append([]string{"compile options"}, t.CompileOptions...), "\n  "))
+	return d
 }
 
-// printSettings prints a line for each setting, and more where connections
-// differ.
-func (i *inspection) printSettings(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tREQUESTED\tISSUED\tEFFECTIVE\tAPPLIED\tCONNECTIONS")
+// settings are a row for each setting, and more where connections differ.
+func (i *inspection) settings() doc.Grid {
+	grid := doc.Grid{Header: []string{"SETTING", "REQUESTED", "ISSUED", "EFFECTIVE", "APPLIED", "CONNECTIONS"}}
 	type line struct{ name, requested, issued, effective, applied string }
 	var order []line
 	connections := map[line][]string{}
@@ -145,9 +142,9 @@ func (i *inspection) printSettings(out io.Writer) error {
 	}
 	slices.SortStableFunc(order, func(a, b line) int { return strings.Compare(a.name, b.name) })
 	for _, l := range order {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", l.name, l.requested, l.issued, l.effective, l.applied, span(connections[l]))
+		grid.Rows = append(grid.Rows, []string{l.name, l.requested, l.issued, l.effective, l.applied, span(connections[l])})
 	}
-	return w.Flush()
+	return grid
 }
 
 // span shortens a list of connections.
@@ -158,19 +155,18 @@ func span(names []string) string {
 	return fmt.Sprintf("%s ... %s (%d)", names[0], names[len(names)-1], len(names))
 }
 
-// printDifferences prints what two inspections do not share.
-func printDifferences(out io.Writer, a, b *inspection) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\t%s\t%s\n", a.name, b.name)
+// differences are what two inspections do not share.
+func differences(a, b *inspection) doc.Document {
+	grid := doc.Grid{Header: []string{"", a.name, b.name}}
 	x, y := a.facts(), b.facts()
 	all := maps.Clone(x)
 	maps.Copy(all, y)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if x[name] != y[name] {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", name, cmp.Or(x[name], "-"), cmp.Or(y[name], "-"))
+			grid.Rows = append(grid.Rows, []string{name, cmp.Or(x[name], "-"), cmp.Or(y[name], "-")})
 		}
 	}
-	return w.Flush()
+	return doc.Listing(grid)
 }
 
 func (i *inspection) facts() map[string]string {
@@ -252,30 +248,25 @@ func fixOf(s facts.Spelling, value string, uri bool, f facts.Facts) string {
 	return "PRAGMA " + s.Setting + " = " + value + " on each connection"
 }
 
-// printSettings prints what a DSN asks for, and what settings read back as.
-func (e examined) printSettings(out io.Writer) error {
+// readBack is what a DSN asks for, and what settings read back as.
+func (e examined) readBack() (d doc.Document) {
 	if e.settings == nil {
 		return nil
 	}
-	fmt.Fprintf(out, "\nsettings of a connection:\n")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SETTING\tASKED\tREADS BACK")
-	for _, name := range slices.Sorted(maps.Keys(e.settings)) {
-		var asked []string
-		for _, a := range e.asked {
-			if a.Setting == name {
-				asked = append(asked, printable.String(a.Parameter))
-			}
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", name, cmp.Or(strings.Join(asked, ", "), "-"), cmp.Or(kv.Word(name, e.settings[name]), "-"))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	d.Add(doc.Paragraph, "settings of a connection:")
+	grid := doc.Grid{Header: []string{"SETTING", "ASKED", "READS BACK"}}
+	var unread []string
+	asked := map[string][]string{}
 	for _, a := range e.asked {
+		asked[a.Setting] = append(asked[a.Setting], a.Parameter)
 		if _, read := e.settings[a.Setting]; !read {
-			fmt.Fprintf(out, "not read back: %s\n", printable.String(a.Parameter))
+			unread = append(unread, "not read back: "+a.Parameter)
 		}
 	}
-	return nil
+	for _, name := range slices.Sorted(maps.Keys(e.settings)) {
+		grid.Rows = append(grid.Rows, []string{name, cmp.Or(strings.Join(asked[name], ", "), "-"), cmp.Or(kv.Word(name, e.settings[name]), "-")})
+	}
+	d = append(d, doc.Listing(grid)...)
+	d.AddSome(doc.Footnote, unread...)
+	return d
 }

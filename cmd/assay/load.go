@@ -8,11 +8,12 @@ import (
 	"math"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"assay"
+	"assay/internal/doc"
 	"assay/internal/runner/load"
 	"assay/internal/stat"
 	"assay/internal/sys/format"
@@ -131,27 +132,28 @@ func checkArrivals(cmd *cobra.Command, flags loadFlags) error {
 
 // writeLoad prints a line for each rate.
 func writeLoad(out io.Writer, l loaded) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "load\treq/s\tp50\tp99\tp99.9\tlag p99\tlate\tdropped\tfailed\twrong\t")
+	grid := doc.Grid{Header: []string{"load", "req/s", "p50", "p99", "p99.9", "lag p99", "late", "dropped", "failed", "wrong"},
+		Right: []bool{false, true, true, true, true, true, true, true, true, true}}
+	var first []string
 	for i, r := range l.results {
 		name := fmt.Sprintf("closed, %d clients", l.clients)
 		if l.rates[i] > 0 {
 			name = fmt.Sprintf("open, %g/s, %s arrivals", l.rates[i], l.arrivals)
 		}
-		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", name, r.PerSecond(), percentile(r.Histogram, 0.5),
-			percentile(r.Histogram, 0.99), percentile(r.Histogram, 0.999), percentile(r.Lag, 0.99), r.Late, r.Dropped, r.Failed, r.Wrong)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	for _, r := range l.results {
+		row := []string{name, fmt.Sprintf("%.0f", r.PerSecond()), percentile(r.Histogram, 0.5), percentile(r.Histogram, 0.99), percentile(r.Histogram, 0.999), percentile(r.Lag, 0.99)}
+		for _, n := range []int64{r.Late, r.Dropped, r.Failed, r.Wrong} {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		grid.Rows = append(grid.Rows, row)
 		for _, text := range []string{r.Error, r.WrongText} {
 			if text != "" {
-				fmt.Fprintln(out, "the first:", text)
+				first = append(first, "the first: "+text)
 			}
 		}
 	}
-	return nil
+	list := doc.Listing(grid)
+	list.AddSome(doc.Footnote, first...)
+	return doc.WriteList(out, list, 0)
 }
 
 // percentile prints one where there are enough requests for it.

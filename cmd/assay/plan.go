@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/sys/file"
@@ -172,7 +173,7 @@ func (a *app) plansCommand() *cobra.Command {
 			if len(args) == 1 {
 				return a.printPlan(args[0])
 			}
-			rows := [][]string{{"PLAN", "CELLS", "BUDGET", "ABOUT"}}
+			grid := doc.Grid{Header: []string{"PLAN", "CELLS", "BUDGET", "ABOUT"}, Prose: true}
 			for _, name := range plans.Names() {
 				p, err := readPlan(name)
 				if err != nil {
@@ -182,9 +183,9 @@ func (a *app) plansCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows = append(rows, []string{name, strconv.Itoa(len(cases)), wording.Brief(p.Budget), p.About})
+				grid.Rows = append(grid.Rows, []string{name, strconv.Itoa(len(cases)), wording.Brief(p.Budget), p.About})
 			}
-			return writeTable(a.stdout, a.columns(), rows)
+			return doc.WriteList(a.stdout, doc.Listing(grid), a.columns())
 		},
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"assay"
-	"assay/internal/analysis/wording"
+	"assay/internal/doc"
 	"assay/internal/history"
 	"assay/internal/lab"
 	"assay/internal/serve"
@@ -45,7 +45,7 @@ func (a *app) runsCommand() *cobra.Command {
 }
 
 func (a *app) listRuns(runs []assay.Run) error {
-	rows := [][]string{{"RUN", "PLAN", "STARTED", "STATUS", "TARGETS"}}
+	grid := doc.Grid{Header: []string{"RUN", "PLAN", "STARTED", "STATUS", "TARGETS"}, Prose: true}
 	for _, run := range runs {
 		var targets []string
 		for _, t := range run.Targets {
@@ -55,10 +55,9 @@ func (a *app) listRuns(runs []assay.Run) error {
 		if run.Imported {
 			status += ", imported"
 		}
-		rows = append(rows, []string{run.ID, wording.Clean(run.Plan), run.Started.Local().Format(time.DateTime), status,
-			wording.Clean(strings.Join(targets, " "))})
+		grid.Rows = append(grid.Rows, []string{run.ID, run.Plan, run.Started.Local().Format(time.DateTime), status, strings.Join(targets, " ")})
 	}
-	return writeTable(a.stdout, a.columns(), rows)
+	return doc.WriteList(a.stdout, doc.Listing(grid), a.columns())
 }
 
 func (a *app) exportCommand() *cobra.Command {

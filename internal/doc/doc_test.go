@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"assay/internal/doc/chart"
 )
@@ -90,5 +91,53 @@ func TestWriteHTML(t *testing.T) {
 	broken.AddChart(&chart.Chart{Title: "empty", Body: &chart.Rows{}})
 	if err := WriteHTML(io.Discard, "", "", broken); err == nil || !strings.Contains(err.Error(), `draw "empty"`) {
 		t.Errorf("got %v, want that the chart cannot be drawn", err)
+	}
+}
+
+// On a terminal the last column of a table is broken between words, beside the others
+// or below them; in a pipe nothing is.
+func TestTableFitsTheTerminal(t *testing.T) {
+	prose := "the C library, by cgo, with an API of its own that needs some words"
+	list := Listing(Grid{Header: []string{"DRIVER", "VERSION", "RELEASED", "ABOUT"}, Prose: true,
+		Rows: [][]string{{"one", "v1.2.3-with-a-long-name-of-its-own", "2026-10-31", prose}, {"two", "-", "-", ""}}})
+	for columns, want := range map[int]string{
+		0: "DRIVER  VERSION                             RELEASED    ABOUT\n" +
+			"one     v1.2.3-with-a-long-name-of-its-own  2026-10-31  " + prose + "\n" +
+			"two     -                                   -\n",
+		60: "DRIVER  VERSION                             RELEASED\n    ABOUT\n" +
+			"one     v1.2.3-with-a-long-name-of-its-own  2026-10-31\n" +
+			"    the C library, by cgo, with an API of its own that needs\n    some words\n" +
+			"two     -                                   -\n",
+	} {
+		var out strings.Builder
+		if err := WriteList(&out, list, columns); err != nil || out.String() != want {
+			t.Errorf("%d columns, %v:\n%s\nwant\n%s", columns, err, out.String(), want)
+		}
+	}
+	for _, columns := range []int{80, 100} {
+		var out strings.Builder
+		if err := WriteList(&out, list, columns); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if utf8.RuneCountInString(line) > columns+1 {
+				t.Errorf("wider than %d columns: %s", columns, line)
+			}
+		}
+		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), prose) {
+			t.Errorf("%d columns: words are missing:\n%s", columns, out.String())
+		}
+	}
+}
+
+// A table without names of columns stands apart from the next one.
+func TestTableWithoutNames(t *testing.T) {
+	var out strings.Builder
+	facts := Listing(Grid{Header: []string{"", ""}, Prose: true, Rows: [][]string{{"driver", "one"}, {"each connection", "a b"}}})
+	if err := WriteList(&out, append(facts, Listing(Grid{Header: []string{"A", "B"}})...), 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := "driver           one\neach connection  a b\n\nA  B\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }

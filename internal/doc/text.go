@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +28,18 @@ const (
 
 // WriteText prints a document for a terminal of so many columns; 0: there is none.
 func WriteText(w io.Writer, d Document, columns int) error {
-	out, width := bufio.NewWriter(w), max(min(cmp.Or(columns, textWidth), textWidth), minTextWidth)
+	return writeText(w, d, min(cmp.Or(columns, textWidth), textWidth))
+}
+
+// WriteList prints a document that lists what there is, as wide as the terminal. Where there is
+// none, programs read it, and no line is broken.
+func WriteList(w io.Writer, d Document, columns int) error {
+	return writeText(w, d, cmp.Or(columns, math.MaxInt32))
+}
+
+func writeText(w io.Writer, d Document, width int) error {
+	out := bufio.NewWriter(w)
+	width = max(width, minTextWidth)
 	var before *Block
 	warnings := 0
 	for i := range d {
@@ -72,6 +84,8 @@ func (b *Block) apart(before *Block) bool {
 	short := func(k Kind) bool { return k == Answer || k == Warning || k == List || k == Footnote }
 	switch {
 	case b.Kind == Answer:
+		return true
+	case b.Kind == Table && before.Kind == Table && !before.Grid.named():
 		return true
 	case b.Kind == Footnote, short(b.Kind) && short(before.Kind):
 		return false
@@ -126,10 +140,16 @@ func (g *Grid) lines(width int) []string {
 	for _, w := range widths {
 		total += w + 2
 	}
+	if g.Prose && total-2 > width {
+		return g.broken(width, widths)
+	}
 	if first := widths[0] - (total - 2 - width); first < widths[0] && first >= minTextReason {
 		widths[0] = first
 	}
-	all := []string{g.line(g.Header, widths)}
+	var all []string
+	if g.named() {
+		all = append(all, g.line(g.Header, widths))
+	}
 	for _, row := range rows {
 		if len(row) == len(g.Header) {
 			names := wording.Wrap(widths[0], "", "", row[0])
@@ -160,4 +180,35 @@ func (g *Grid) line(row []string, widths []int) string {
 		}
 	}
 	return strings.Join(cells, "  ")
+}
+
+const (
+	columnGap = 2
+	rowIndent = 4  // of what is below the beginning of its row
+	minProse  = 24 // columns that prose needs beside other columns
+)
+
+// broken are the lines of a table with sentences that is wider than the terminal: they are
+// broken between words, and where the other columns leave them no room, they are below these.
+func (g *Grid) broken(width int, widths []int) (all []string) {
+	rows, last := g.Rows, len(widths)-1
+	if g.named() {
+		rows = append([][]string{g.Header}, rows...)
+	}
+	for _, row := range rows {
+		line := ""
+		for i, text := range row[:last] {
+			if line != "" && utf8.RuneCountInString(line)+widths[i] > width {
+				all, line = append(all, line), strings.Repeat(" ", rowIndent)
+			}
+			line += text + strings.Repeat(" ", widths[i]+columnGap-utf8.RuneCountInString(text))
+		}
+		if used := utf8.RuneCountInString(line); row[last] == "" || used+min(minProse, widths[last]) <= width {
+			all = append(all, wording.Wrap(width, line, strings.Repeat(" ", used), row[last])...)
+		} else {
+			indent := strings.Repeat(" ", rowIndent)
+			all = append(append(all, line), wording.Wrap(width, indent, indent, row[last])...)
+		}
+	}
+	return all
 }

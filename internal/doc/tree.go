@@ -53,11 +53,15 @@ func (k Kind) joins() bool { return k == Item || k == Literal || k == Code }
 // Grid is the content of a table. A row with fewer cells than the header ends
 // in one that takes the rest of the line.
 type Grid struct {
-	Header []string
-	Right  []bool // columns of numbers; nil: there are none
+	Header []string // empty names: text leaves it out
+	Right  []bool   // columns of numbers; nil: there are none
 	Rows   [][]string
-	Most   int // rows that text shows; 0: all
+	Most   int  // rows that text shows; 0: all
+	Prose  bool // the last column has sentences: text breaks them where a row is too wide
 }
+
+// named reports whether the columns have names.
+func (g *Grid) named() bool { return strings.Join(g.Header, "") != "" }
 
 // IsRight reports whether a column has numbers.
 func (g *Grid) IsRight(column int) bool { return column < len(g.Right) && g.Right[column] }
@@ -122,6 +126,14 @@ func (d *Document) AddTable(g Grid) {
 	if len(g.Rows) > 0 {
 		*d = append(*d, Block{Kind: Table, Grid: &g})
 	}
+}
+
+// Listing is a document of one table that says what there is, also where that is nothing.
+func Listing(g Grid) Document {
+	for i, row := range g.Rows {
+		g.Rows[i] = cleaned(row)
+	}
+	return Document{{Kind: Table, Grid: &g}}
 }
 
 // AddChart appends a chart, if there is one.
