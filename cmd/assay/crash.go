@@ -218,15 +218,12 @@ func (a *app) findingsDir() (string, error) {
 // crashDisk is the hidden command that serves one disk, in a process of its own.
 const crashDisk = "crash-disk"
 
-// crashDiskCommand does tasks from its input, or replays one finding.
+// crashDiskCommand does tasks from its input.
 func (a *app) crashDiskCommand() *cobra.Command {
-	return &cobra.Command{Use: crashDisk + " [REPLAY] FOLDER", Hidden: true, Args: arguments(1, 2),
+	return &cobra.Command{Use: crashDisk + " FOLDER", Hidden: true, Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.cleansUp.Store(true) // a disk that is mounted
-			if len(args) == 1 {
-				return crash.Serve(cmd.Context(), args[0], os.Stdin, a.stdout)
-			}
-			return crash.ServeReplay(cmd.Context(), args[1], args[0], a.stdout)
+			return crash.Serve(cmd.Context(), args[0], os.Stdin, a.stdout)
 		}}
 }
 

@@ -30,7 +30,6 @@ const (
 	asDisk   = "CRASH_TEST_DISK"   // the process of a disk
 	asHung   = "CRASH_TEST_HUNG"   // that of a disk that never answers
 	asFaulty = "CRASH_TEST_FAULTY" // one with a fault of assay itself, in the part that it names
-	asReplay = "CRASH_TEST_REPLAY" // one that replays a finding
 	asUser   = "CRASH_TEST_USER"   // one that an ordinary user started
 	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
 	asFiles  = "CRASH_TEST_FILES"  // one that serves a file system of files until it is killed
@@ -58,8 +57,6 @@ func TestMain(m *testing.M) {
 		}
 	case os.Getenv(asUser) != "":
 		err = runUser(os.Args[1], last)
-	case os.Getenv(asReplay) != "":
-		err = ServeReplay(ctx, last, os.Args[1], os.Stdout)
 	case os.Getenv(asHung) != "":
 		err = serveHung(ctx, last)
 	case os.Getenv(asFaulty) != "":

@@ -26,9 +26,6 @@ func Host(context.Context, string, string, string, io.Reader, io.Writer) error {
 	return errors.New(needsLinux)
 }
 
-// ServeReplay is not there: it takes Linux.
-func ServeReplay(context.Context, string, string, io.Writer) error { return errors.New(needsLinux) }
-
 // trial is not there: it takes Linux.
 type trial struct{}
 

@@ -66,8 +66,7 @@ func again(t *testing.T, r Result, keep string) {
 	if r.Worst == nil || r.Worst.ID == "" {
 		t.Fatalf("there is nothing to replay in %+v", r)
 	}
-	t.Setenv(asReplay, "1")
-	t.Setenv(asDisk, "")
+	t.Setenv(asDisk, "1")
 	dir := t.TempDir()
 	killed := filepath.Join(dir, lanePrefix+"999999999-apart") // of a process that is gone
 	must(t, os.MkdirAll(killed, 0o700))

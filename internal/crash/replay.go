@@ -2,9 +2,8 @@ package crash
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"os/exec"
 )
 
 // Replay is a finding whose state is made again.
@@ -31,21 +30,22 @@ func (r Replay) Finding() (Finding, error) {
 	return e.Finding, err
 }
 
-// Do makes the state again in a process of its own, whose command is followed by the
-// replay and a folder below dir: it calls ServeReplay.
+// Do makes the state again in a lane below dir, whose process a command starts as Config.Self does.
 func (r Replay) Do(ctx context.Context, dir string, command ...string) (again Replayed, err error) {
-	text, err := json.Marshal(r)
+	finding, err := r.Finding()
 	if err != nil {
 		return again, err
 	}
-	out, err := inNamespace(ctx, dir, exec.Command(command[0], append(command[1:], string(text))...))
-	if err != nil {
-		return again, err
-	}
-	if err := json.Unmarshal(out, &again); err != nil {
-		return again, fmt.Errorf("the disk's answer: %w", err)
-	}
-	return again, nil
+	task := finding.Task
+	task.Program, task.Replay = r.Program, &r
+	err = Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: command, Done: func(result Result) error {
+		if result.Replayed == nil {
+			return errors.New(result.Reason)
+		}
+		again = *result.Replayed
+		return nil
+	}})
+	return again, err
 }
 
 // Text says what the state showed then and now.

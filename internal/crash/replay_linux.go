@@ -2,66 +2,33 @@ package crash
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 
 	"assay/internal/crash/powercut"
 	"assay/kit/postgres/cluster"
 )
 
-// ServeReplay makes the state of a finding again, from its recording or from the files
-// that were left, looks at it, and writes what it showed. text is the Replay. It is to
-// run as Serve is.
-func ServeReplay(ctx context.Context, dir, text string, out io.Writer) error {
-	var r Replay
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return fmt.Errorf("read what to replay: %w", err)
+// replay makes the state of a finding again, from its recording or from the files that were
+// left, and looks at it.
+func (t *trial) replay(ctx context.Context) error {
+	e, err := load(t.task.Replay.Findings, t.task.Replay.ID)
+	if err == nil && t.task.Replay.Keep != "" {
+		err = e.leave(t.task.Replay.Keep)
 	}
-	again, err := r.again(ctx, dir)
+	if err == nil && e.Finding.Race {
+		t.workload, err = t.raceWorkload()
+	}
+	if err == nil {
+		err = t.checkWorker(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(again)
-}
-
-func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
-	e, err := load(r.Findings, r.ID)
-	if err != nil {
-		return Replayed{}, err
-	}
-	if r.Keep != "" {
-		if err := e.leave(r.Keep); err != nil {
-			return Replayed{}, err
-		}
-	}
-	l, err := newLane(ctx, dir, e.Recording != nil)
-	if err != nil {
-		return Replayed{}, err
-	}
-	defer l.close()
-	task := e.Finding.Task
-	task.Program = r.Program
-	t, err := newTrial(l, task)
-	if err != nil {
-		return Replayed{}, err
-	}
-	if e.Recording != nil {
-		if err := l.format(ctx); err != nil {
-			return Replayed{}, err
-		}
-	}
-	if err := t.checkWorker(ctx); err != nil {
-		return Replayed{}, err
-	}
-	if e.Finding.Race {
-		if t.workload, err = t.raceWorkload(); err != nil {
-			return Replayed{}, err
-		}
-	}
 	found, err := t.again(ctx, e)
-	return Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}, err
+	if err == nil {
+		t.result.Replayed = &Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}
+	}
+	return err
 }
 
 // leave keeps a state for the engine's authors.

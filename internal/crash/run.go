@@ -282,29 +282,3 @@ func sweep(dir string) error {
 	}
 	return nil
 }
-
-// inNamespace runs a command in a mount namespace of its own, and returns what it
-// wrote to its output. Its last argument is an empty folder below dir, which is
-// removed: now, or at the next start of whatever uses dir.
-func inNamespace(ctx context.Context, dir string, command *exec.Cmd) ([]byte, error) {
-	if err := sweep(dir); err != nil {
-		return nil, err
-	}
-	folder, err := makeFolder(dir, "apart")
-	if err != nil {
-		return nil, err
-	}
-	defer removeFolder(folder)
-	command.Args = append(command.Args, folder)
-	var out, stderr bytes.Buffer
-	command.SysProcAttr, command.Stdout, command.Stderr = namespaceAttributes(), &out, &stderr
-	if err := process.Launch(command); err != nil {
-		return nil, fmt.Errorf("start a disk: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) })
-	defer stop()
-	if err := command.Wait(); err != nil {
-		return nil, fmt.Errorf("the process that serves the disk: %w: %s", err, strings.TrimSpace(stderr.String()))
-	}
-	return out.Bytes(), nil
-}

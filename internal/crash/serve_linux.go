@@ -56,6 +56,9 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	}
 	if err == nil {
 		err = guard.Error(func() error {
+			if task.Replay != nil {
+				return t.replay(ctx)
+			}
 			if err := t.fault(ctx); err != nil {
 				return err
 			}

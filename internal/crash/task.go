@@ -30,6 +30,7 @@ type Task struct {
 	Time       time.Duration    // for this task; 0: until States are tried
 	Controls   bool             // also run those that must fail
 	Findings   string           // folder that the smallest counterexample is kept in
+	Replay     *Replay          `json:",omitempty"` // instead: makes the state of a finding again
 }
 
 // onFileSystem reports whether the fault is of a file system that is mounted for it.
@@ -64,7 +65,7 @@ type Finding struct {
 	Second *powercut.Cut // of the recovery; nil: there was none
 	// Attempt is the number of the try, of other faults than power cuts.
 	Attempt int
-	Race    bool // the workload was that of a race
+	Race    bool `json:",omitempty"` // the workload was that of a race
 	Damage  Damage
 	Acked   int // transactions that were acknowledged
 	Found   int // that are there; -1 where that cannot be told
@@ -80,6 +81,7 @@ type Result struct {
 	Notes    []string      // what was done less than is possible, and what that takes
 	Controls []Control     // that this task had to fail
 	Took     time.Duration // all of it
+	Replayed *Replayed     `json:",omitempty"`
 }
 
 // Identity is a worker with its settings, as the worker itself says.
