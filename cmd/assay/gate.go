@@ -113,22 +113,28 @@ func (f gateFlags) rules() (gate.Rules, error) {
 	return gate.Rules{MaxSlowdown: slowdown, FailUndecided: f.undecided == "fail"}, nil
 }
 
-// gate compares each driver that is asked for, and shows what it says.
-func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
-	rules, err := flags.rules()
-	if err != nil {
-		return err
+// gateRequest is what the flags ask for, of a plan.
+func (a *app) gateRequest(name string, flags gateFlags) (*lab.Lab, gate.Request, error) {
+	r := gate.Request{PlanFile: planFile(name), Driver: flags.driver, Base: cmp.Or(flags.base, flags.good), Head: cmp.Or(flags.head, flags.bad),
+		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget}
+	var err error
+	if r.Rules, err = flags.rules(); err != nil {
+		return nil, r, err
 	}
-	p, err := readPlan(name)
-	if err != nil {
-		return err
+	if r.Plan, err = readPlan(name); err != nil {
+		return nil, r, err
 	}
 	l, err := a.lab(flags.quiet)
+	return l, r, err
+}
+
+// gate compares each driver that is asked for, and shows what it says.
+func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
+	l, request, err := a.gateRequest(name, flags)
 	if err != nil {
 		return err
 	}
-	m, err := gate.New(ctx, l, gate.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.base, Head: flags.head,
-		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget, Rules: rules})
+	m, err := gate.New(ctx, l, request)
 	if err != nil {
 		return err
 	}
@@ -137,7 +143,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return err
 	}
 	defer s.Close()
-	report := &gate.Report{Rules: rules, Driver: flags.driver, Width: a.columns()}
+	report := &gate.Report{Rules: request.Rules, Driver: flags.driver, Width: a.columns()}
 	var failure error
 	report.Upgrades, failure = m.Run(ctx, s)
 	failure = a.stoppedGate(ctx, failure)
@@ -180,15 +186,7 @@ func (a *app) bisect(ctx context.Context, name string, flags gateFlags) error {
 }
 
 func (a *app) bisection(ctx context.Context, name string, flags gateFlags) (*gate.Bisection, error) {
-	rules, err := flags.rules()
-	if err != nil {
-		return nil, err
-	}
-	p, err := readPlan(name)
-	if err != nil {
-		return nil, err
-	}
-	l, err := a.lab(flags.quiet)
+	l, request, err := a.gateRequest(name, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +199,6 @@ func (a *app) bisection(ctx context.Context, name string, flags gateFlags) (*gat
 		return nil, err
 	}
 	defer s.Close()
-	request := gate.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.good, Head: flags.bad, Budget: flags.budget, Rules: rules}
 	return gate.Bisect(ctx, l, s, request, filepath.Join(filepath.Dir(location), "bisect"), func(step gate.Step) { fmt.Fprintln(a.stdout, step) })
 }
 

@@ -201,28 +201,25 @@ func (b *bisector) worsePlan(ctx context.Context, version string) (string, error
 // that is worse than the base. It tells each step. What it finds is kept in a folder, so that another
 // bisection of the same goes on.
 func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, folder string, tell func(Step)) (*Bisection, error) {
-	drivers, err := l.Source.Drivers()
+	m := &Measuring{lab: l, request: request}
+	drivers, err := m.drivers()
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == request.Driver })
-	if i < 0 {
-		return nil, lab.AsInputError(build.NoDriver(request.Driver, drivers), "assay drivers lists the drivers")
+	driver := drivers[0] // a bisection names one
+	if driver.Ecosystem == "" {
+		return nil, noVersions(driver)
 	}
-	if drivers[i].Ecosystem == "" {
-		return nil, noVersions(drivers[i])
-	}
-	published, err := l.Versions(ctx, drivers[i])
+	published, err := l.Versions(ctx, driver)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := releases(drivers[i].Ecosystem, published, request.Base, request.Head)
+	versions, err := releases(driver.Ecosystem, published, request.Base, request.Head)
 	if err != nil {
 		return nil, lab.AsInputError(err)
 	}
-	m := &Measuring{lab: l, request: request}
 	b := &bisector{driver: request.Driver, versions: versions, tell: tell}
-	if !request.Plan.KV() && !drivers[i].Server {
+	if !request.Plan.KV() && !driver.Server {
 		b.plans = func(ctx context.Context, version string) (map[string]string, error) {
 			return l.QueryPlans(ctx, request.Plan, m.named(version))
 		}

@@ -26,16 +26,9 @@ type pair struct {
 }
 
 func (m *Measuring) find(ctx context.Context) ([]pair, error) {
-	drivers, err := m.lab.Source.Drivers()
+	drivers, err := m.drivers()
 	if err != nil {
 		return nil, err
-	}
-	if m.request.Driver != "" {
-		i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == m.request.Driver })
-		if i < 0 {
-			return nil, lab.AsInputError(build.NoDriver(m.request.Driver, drivers), "assay drivers lists the drivers")
-		}
-		drivers = drivers[i : i+1]
 	}
 	switch {
 	case m.request.Revision != "":
@@ -57,6 +50,19 @@ func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 		one.file, one.line = filepath.ToSlash(filepath.Join(m.request.Dir, pinned.File)), pinned.Line
 	}
 	return []pair{one}, one.differs()
+}
+
+// drivers are all, or the one that was asked for.
+func (m *Measuring) drivers() ([]build.Driver, error) {
+	all, err := m.lab.Source.Drivers()
+	if err != nil || m.request.Driver == "" {
+		return all, err
+	}
+	i := slices.IndexFunc(all, func(d build.Driver) bool { return d.Name == m.request.Driver })
+	if i < 0 {
+		return nil, lab.AsInputError(build.NoDriver(m.request.Driver, all), "assay drivers lists the drivers")
+	}
+	return all[i : i+1], nil
 }
 
 // differs refuses a pair of the same build before any is made.
