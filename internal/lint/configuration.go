@@ -142,7 +142,7 @@ func readPython(ctx context.Context, sources []source, result *notes) ([]configu
 			result.Configurations++
 			result.Seen++
 		}
-		if m.databases > 0 {
+		if len(m.settings) > 0 || m.databases > 0 && len(m.unjudged) == 0 { // with nothing written, there is nothing to judge
 			all = append(all, configured{f.name, m.settings})
 		}
 		for _, u := range m.unjudged {

@@ -22,7 +22,7 @@ var pythonParser string
 // isPython reports whether a file may configure a library for Python.
 func isPython(name string, data []byte) bool {
 	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
-	return strings.HasSuffix(name, ".py") && has("sqlite") && (has("create_engine") || has("create_async_engine") || has("DATABASES") || has("ENGINE"))
+	return strings.HasSuffix(name, ".py") && has("sqlite") && (has("create_engine") || has("create_async_engine") || has("engine_from_config") || has("SQLALCHEMY_DATABASE_URI") || has("DATABASES") || has("ENGINE"))
 }
 
 type source struct{ name, text string }

@@ -14,6 +14,7 @@ NEUTRAL = ("ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT", "TEST", "ATOMIC
 MISPLACED = ("OPTIONS", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "ATOMIC_REQUESTS", "AUTOCOMMIT")
 SCHEMES = ("sqlite://", "sqlite+pysqlite://")
 TRUE = ("true", "yes", "on", "y", "t", "1")
+FLASK = "SQLALCHEMY_DATABASE_URI"
 UNKNOWN = "\0"  # stands for what only the running program knows
 
 
@@ -44,6 +45,8 @@ class Module:
             return node.value if isinstance(node.value, str) else UNKNOWN
         if isinstance(node, ast.JoinedStr):
             return "".join(self.text(v, depth) for v in node.values)
+        if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
+            return self.text(node.value, depth)
         if depth < 8 and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             return self.text(node.left, depth + 1) + self.text(node.right, depth + 1)
         if depth < 8 and isinstance(node, ast.Name) and self.count.get(node.id) == 1 and node.id in self.values:
@@ -222,6 +225,11 @@ def among_aliases(module):
         if any("ENGINE" in e and module.text(e["ENGINE"]) == ENGINE for e in entries):
             yield [setting("django", "DATABASES", key, module.scalar(value), at) for key, at, value in pairs
                    if key in MISPLACED]
+    for node in ast.walk(module.tree):  # DATABASES["OPTIONS"] = {...}
+        at = node.targets[0] if isinstance(node, ast.Assign) else None
+        if (isinstance(at, ast.Subscript) and isinstance(at.value, ast.Name) and at.value.id == "DATABASES"
+                and isinstance(at.slice, ast.Constant) and at.slice.value in MISPLACED and any(True for _ in databases(module))):
+            yield [setting("django", "DATABASES", at.slice.value, module.scalar(node.value), at)]
 
 
 def unjudged(module):
@@ -240,12 +248,35 @@ def unjudged(module):
                     why += "; its connections are no sqlite3.Connection: a listener behind isinstance(..., sqlite3.Connection) never runs there"
                 yield note(node, "sqlalchemy", "create_async_engine", why)
         elif isinstance(node, ast.Call) and module.makes_engine(node.func):
-            url = module.text(node.args[0]) if node.args else UNKNOWN
-            if url.startswith(UNKNOWN):
-                yield note(node, "sqlalchemy", "create_engine", "only the running program knows its address")
+            why = hidden(module, node)
+            if why:
+                yield note(node, "sqlalchemy", "create_engine", why)
+        elif isinstance(node, ast.Call) and "engine_from_config" in (getattr(node.func, "id", ""), getattr(node.func, "attr", "")):
+            yield note(node, "sqlalchemy", "engine_from_config", "its mapping is not followed")
+        elif isinstance(node, ast.Assign) and FLASK in (getattr(node.targets[0], "id", ""), getattr(getattr(node.targets[0], "slice", None), "value", "")):
+            if module.text(node.value).startswith(("sqlite", UNKNOWN)):
+                yield note(node, "flask-sqlalchemy", FLASK, "the engine that is made of it is not followed")
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "DATABASES":
             if not any(True for _ in databases(module)):
                 yield note(node, "django", "DATABASES", "which database it is, or what changes it later, is not known")
+
+
+def hidden(module, call):
+    """Why the arguments of an engine that may be of SQLite are not all seen; empty where they are."""
+    named = {k.arg: k.value for k in call.keywords}
+    address = call.args[0] if call.args else named.get("url")
+    url = UNKNOWN if address is None else module.text(address)
+    scheme = next((s for s in SCHEMES if url.startswith(s)), None)
+    arguments = named.get("connect_args", ast.Dict([], []))
+    if url.startswith(UNKNOWN):
+        return "only the running program knows its address"
+    if scheme and ("creator" in named or None in named):
+        return "more arguments, or what opens its connections, come from elsewhere"
+    if scheme and not (isinstance(arguments, ast.Dict) and all(isinstance(k, ast.Constant) for k in arguments.keys)):
+        return "what its connect_args have is not known"
+    if scheme and "?" in url and url[len(scheme):].lstrip("/").startswith(UNKNOWN):
+        return "whether its path begins with file: is not known"
+    return ""
 
 
 def read(name, text):

@@ -43,6 +43,8 @@ func TestPythonSettings(t *testing.T) {
 		`create_engine("postgresql://x/y?mode=ro")`:                           "",
 		`create_engine("sqlite+aiosqlite:///a.db?mode=ro")`:                   "",
 		`create_engine()`: "",
+		"name = 'a.db'\nE = create_engine(f'sqlite:///{name}?mode=ro')":          "3:19 sqlite:///...?mode=ro",
+		"name = 'a.db'\nE = create_engine(f'sqlite:///{name!r}?mode=ro')":        "",
 		"import other\nother.create_engine('sqlite:///a.db?mode=ro')":            "",
 		"import sqlalchemy as sa\nsa.create_engine('sqlite:///a.db?mode=ro')":    "3:18 sqlite:///...?mode=ro",
 		"def create_database():\n  return create_engine('sqlite:///a.db?x=\\d')": `3:24 sqlite:///...?x=\\d`,

@@ -31,6 +31,12 @@ func TestPythonNamesWhatIsNotJudged(t *testing.T) {
 		"from sqlalchemy.ext.asyncio import create_async_engine\ne = create_async_engine('sqlite+aiosqlite:///a.db')\n":       {"create_async_engine"},
 		"from sqlalchemy.ext.asyncio import create_async_engine\ne = create_async_engine('postgresql+asyncpg://a')\n# sqlite": nil,
 		"from sqlalchemy import create_engine\ne = create_engine(url)  # sqlite\n":                                            {"create_engine"},
+		"from sqlalchemy import create_engine\ne = create_engine(f'sqlite:///{x}?mode=ro')\n":                                 {"create_engine"},
+		"from sqlalchemy import create_engine\ne = create_engine('sqlite:///a.db', connect_args=x)\n":                         {"create_engine"},
+		"from sqlalchemy import create_engine\ne = create_engine('sqlite:///a.db', creator=x)\n":                              {"create_engine"},
+		"from sqlalchemy import engine_from_config\ne = engine_from_config({'sqlalchemy.url': 'sqlite:///a.db'})\n":           {"engine_from_config"},
+		"app.config['SQLALCHEMY_DATABASE_URI'] = 'sqlite:///a.db?mode=ro'\n":                                                  {"SQLALCHEMY_DATABASE_URI"},
+		"class Config:\n  SQLALCHEMY_DATABASE_URI = 'postgresql://a'  # no sqlite\n":                                          nil,
 		"DATABASES = {'default': env.db(default='sqlite:///a.db')}\n":                                                         {"DATABASES"},
 		"from sqlalchemy import create_engine\ne = create_engine(url)  # assay:ignore not-judged it is sqlite always\n":       nil,
 	} {
@@ -55,6 +61,7 @@ func TestDjangoKeysBesideAnAlias(t *testing.T) {
 		"DATABASES = {" + entry + `, "CONN_MAX_AGE": 60, "ATOMIC_REQUESTS": True}`:       2,
 		"DATABASES = {" + entry + `, "replica": {"OPTIONS": {"timeout": 90}}}`:           0,
 		`DATABASES = {"default": {"ENGINE": "django.db.backends.mysql"}, "OPTIONS": {}}`: 0,
+		"DATABASES = {" + entry + "}\nDATABASES['OPTIONS'] = {'timeout': 90}":            1,
 	} {
 		result, err := Configurations(t.Context(), folder(t, map[string]string{"settings.py": text + "\n", "pyproject.toml": "[project]\ndependencies = [\"Django==5.0\"]\n"}), djangos())
 		must(t, err)
