@@ -18,7 +18,7 @@ func (a *app) emitCommand() *cobra.Command {
 	var profile, ecosystem string
 	cmd := &cobra.Command{
 		Use:   "emit --profile PLAN/NAME --for ECOSYSTEM",
-		Short: "Print a profile as configuration: of Rails, Go, Python, Node, Django, SQLAlchemy or a PostgreSQL server",
+		Short: "Print a profile as configuration: of Rails, Go, Python, Node, Rust, Django, SQLAlchemy or a PostgreSQL server",
 		Args:  arguments(0, 0),
 		RunE:  func(*cobra.Command, []string) error { return a.emit(profile, ecosystem) },
 	}

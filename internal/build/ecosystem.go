@@ -147,6 +147,14 @@ func (d Driver) installs(version string) bool {
 	return d.Package != "" && d.Ecosystem != Go && isVersion(version)
 }
 
+// installed is the version of the library that a script's worker installs; empty: it is of none.
+func (d Driver) installed(spec Spec) string {
+	if d.installs(spec.Version) {
+		return spec.Version
+	}
+	return d.Pinned
+}
+
 // checkVersion refuses what is no version of the library.
 func (d Driver) checkVersion(version string) error {
 	switch {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/kit/wire"
 
@@ -63,11 +64,50 @@ func TestVersionsOfLibraries(t *testing.T) {
 		if got := output(t, mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})); got != c.want {
 			t.Errorf("%s: it installs from\n%s\nwant\n%s", name, got, c.want)
 		}
+		if w := mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"}); w.Version != "1.1.0" || w.Module == "" {
+			t.Errorf("%s: got version %q of %q, want 1.1.0 of the library", name, w.Version, w.Module)
+		}
 		pinned := mustBuild(t, b, Spec{Name: "lib"})
+		if pinned.Version != "1.0.0" {
+			t.Errorf("%s: got version %q, want the pinned one", name, pinned.Version)
+		}
 		if same := mustBuild(t, b, Spec{Name: "lib", Version: "1.0.0"}); !same.Cached || same.Digest != pinned.Digest {
 			t.Errorf("%s: the pinned version is another build: %+v, want %+v", name, same, pinned)
 		}
 		checkNothingLeft(t, b)
+	}
+}
+
+// What installers keep for the next build is removed where no build used it for 30 days, also
+// while other versions are built.
+func TestWorkThatNoBuildUses(t *testing.T) {
+	b, _ := builder(t, published(t, map[string]string{"Cargo.toml": "[dependencies]\nlib = \"1.0.0\"\n", "Cargo.lock": "\n"}))
+	work := filepath.Join(b.Cache, "work")
+	age := func(name string, days int) {
+		then := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+		must(t, errors.Join(os.MkdirAll(filepath.Join(work, name), 0o755), os.Chtimes(filepath.Join(work, name), then, then)))
+	}
+	age("old", 31)
+	age("recent", 29)
+	folders := func() []string {
+		entries, err := os.ReadDir(work)
+		must(t, err)
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	mustBuild(t, b, Spec{Name: "lib"})
+	locked := folders()
+	if len(locked) != 2 || slices.Contains(locked, "old") {
+		t.Fatalf("work has %q, want the folder of 29 days ago and a new one", locked)
+	}
+	own := locked[slices.IndexFunc(locked, func(name string) bool { return name != "recent" })]
+	age(own, 31)
+	mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})
+	if got := folders(); len(got) != 2 || slices.Contains(got, own) {
+		t.Errorf("work has %q, want it without that of the locked version, which no build uses", got)
 	}
 }
 

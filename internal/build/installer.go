@@ -65,7 +65,7 @@ func (b *Builder) installed(ctx context.Context, d Driver, spec Spec, start time
 	if err != nil {
 		return Worker{}, err
 	}
-	w := Worker{Name: d.Name, Program: filepath.Join(i.program, "worker"), Toolchain: i.packages.tools, Cached: intact(i.program)}
+	w := Worker{Name: d.Name, Version: d.installed(spec), Module: d.Package, Program: filepath.Join(i.program, "worker"), Toolchain: i.packages.tools, Cached: intact(i.program)}
 	if !w.Cached {
 		defer b.building(spec.String(), start)()
 		err := i.files.building(i.program, func(temp string) error {
@@ -92,6 +92,8 @@ type packages struct {
 	files  tree   // the installer and its lock files, in installFolder
 	tools  string // what the result depends on apart from them
 	folder string // in the cache
+	// unlocked says that another version than the locked one is installed.
+	unlocked bool
 }
 
 const installFolder = "install"
@@ -109,7 +111,8 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 	for _, name := range append(strings.Fields(locks), installer) {
 		at := slices.IndexFunc(files, func(f sourceFile) bool { return f.path == "workers/"+d.Name+"/"+name })
 		if at < 0 && d.Package != "" && name == ecosystems[d.Ecosystem].lock {
-			continue // another version than the locked one was asked for
+			p.unlocked = true
+			continue
 		}
 		if at < 0 {
 			return p, fmt.Errorf("workers/%s has no file %s, which its %s installs from: write it, or remove %s where the driver needs no packages", d.Name, name, installer, installer)
@@ -137,7 +140,11 @@ func (p packages) beside(ctx context.Context, own string) error {
 // install runs the installer in a folder that has its files, and moves what it made
 // to the cache.
 func (p packages) install(ctx context.Context, folder string) error {
-	if err := runInstaller(ctx, folder, filepath.Join(filepath.Dir(filepath.Dir(p.folder)), "work")); err != nil {
+	work, err := p.lasting()
+	if err != nil {
+		return err
+	}
+	if err := runInstaller(ctx, folder, work); err != nil {
 		return err
 	}
 	for _, f := range p.files {
@@ -146,6 +153,34 @@ func (p packages) install(ctx context.Context, folder string) error {
 		}
 	}
 	return install(folder, p.folder)
+}
+
+// unusedAfter is how long what installers keep for the next build stays without one.
+const unusedAfter = 30 * 24 * time.Hour
+
+// lasting is a folder of the cache for what the installer need not make again: one for all
+// locked versions, and one for each other version. What no build used for long is removed.
+func (p packages) lasting() (string, error) {
+	all := filepath.Join(filepath.Dir(filepath.Dir(p.folder)), "work")
+	of := tree{}
+	if p.unlocked {
+		of = p.files
+	}
+	folder := filepath.Join(all, of.sum("work %q ", p.tools)[:16])
+	err := os.MkdirAll(folder, 0o755)
+	if err == nil {
+		err = os.Chtimes(folder, time.Time{}, time.Now())
+	}
+	if err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(all)
+	for _, entry := range entries {
+		if info, problem := entry.Info(); problem == nil && time.Since(info.ModTime()) > unusedAfter {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(all, entry.Name())))
+		}
+	}
+	return folder, err
 }
 
 // withOutput adds what the installer made of a build to the digest of what went

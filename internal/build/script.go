@@ -25,7 +25,7 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 		return Worker{}, err
 	}
 	j.folder = filepath.Join("workers", d.Name)
-	w := Worker{Name: d.Name, Program: filepath.Join(j.program, "worker"), Digest: j.digest, Module: d.Module,
+	w := Worker{Name: d.Name, Version: d.installed(spec), Program: filepath.Join(j.program, "worker"), Digest: j.digest, Module: d.Module,
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
 	if intact(j.program) {
 		w.Cached = true

@@ -89,6 +89,8 @@ func TestUnset(t *testing.T) {
 		{"go-eatonphil", "gaps", []string{"memory = 1" + memory, path, once}},
 		{"django", "gaps", []string{"memory = 1" + memory, "mutex = NO: sqlite3.connect has no parameter for it", path,
 			"SELECT ';': init_command cannot have a semicolon within a statement", once}},
+		{"apsw", "shared", []string{"shared_cache = 1: APSW's packages are compiled without the shared cache"}},
+		{"rusqlite", "shared", nil},
 		{"node", "immutable", []string{"immutable = 1: better-sqlite3 takes no file: URI"}},
 		{"node", "shared", []string{"shared_cache = 1: better-sqlite3 is compiled without the shared cache"}},
 		{"node", "unshared", nil},
@@ -162,7 +164,7 @@ func TestRefused(t *testing.T) {
 // The ecosystem of a driver is one that For prints for.
 func TestOfDriver(t *testing.T) {
 	for driver, want := range map[string]string{"mattn": "go-mattn", "ncruces-direct": "go-ncruces-direct", "django": "django", "activerecord": "rails",
-		"better-sqlite3": "node", "apsw": "", "null": ""} {
+		"better-sqlite3": "node", "apsw": "apsw", "rusqlite": "rusqlite", "bbolt": "", "null": ""} {
 		got := ecosystems.OfDriver(driver)
 		if got != want || got != "" && !slices.Contains(names, got) {
 			t.Errorf("%s: got %q, want %q", driver, got, want)

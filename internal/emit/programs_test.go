@@ -65,7 +65,7 @@ func (p program) write(t *testing.T, dir, text string) {
 	for name, text := range files {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	if p.ecosystem == "node" {
+	if strings.HasPrefix(p.ecosystem, "node") {
 		program, err := os.ReadFile("testdata/read/read.mjs")
 		must(t, err)
 		_ = os.WriteFile(filepath.Join(dir, "read.mjs"), program, 0o644)
@@ -84,8 +84,10 @@ func programs(t *testing.T, ecosystem string) []program {
 	switch ecosystem {
 	case "rails":
 		return []program{ruby(t)}
-	case "node":
-		return []program{node()}
+	case "node", "node-sqlite":
+		return []program{node(ecosystem)}
+	case "rusqlite":
+		return []program{rust(t)}
 	}
 	if strings.HasPrefix(ecosystem, "go-") {
 		return []program{goProgram(t, ecosystem)}
@@ -110,19 +112,55 @@ func ruby(t *testing.T) program {
 	return p
 }
 
-func node() program {
-	p := program{ecosystem: "node", form: "database.mjs", command: []string{"node", "read.mjs"}}
-	probe := exec.Command("node", "-e", `new (require("better-sqlite3"))(":memory:")`)
+func node(ecosystem string) program {
+	p := program{ecosystem: ecosystem, form: "database.mjs", command: []string{"node", "read.mjs"}}
+	library := "better-sqlite3"
+	if ecosystem == "node-sqlite" {
+		library, p.command = "node:sqlite", []string{filepath.Join(tools(), "node24", "node_modules", "node", "bin", "node"), "--no-warnings", "read.mjs"}
+	}
+	probe := exec.Command(p.command[0], "-e", `require("`+library+`")`)
 	probe.Dir = tools()
 	if probe.Run() != nil {
-		p.missing = "no node with better-sqlite3"
+		p.missing = "no node with " + library
 	}
+	return p
+}
+
+// rust builds one program with the forms of all checks, with the versions that the worker is
+// built with. What cargo makes of them lasts beside the tools.
+func rust(t *testing.T) program {
+	p := program{ecosystem: "rusqlite"}
+	if exec.Command("cargo", "--version").Run() != nil || exec.Command("cc", "--version").Run() != nil {
+		p.missing = "no cargo with a C compiler"
+		return p
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"Cargo.toml", "Cargo.lock"} {
+		copyFile(t, filepath.Join("..", "..", "workers", "rusqlite", name), filepath.Join(dir, name), nil)
+	}
+	var modules, forms string
+	for i, c := range checks {
+		form, err := ecosystems.For("rusqlite", named(c.profile))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("p%d.rs", i)), []byte(form.Text), 0o644))
+		modules += fmt.Sprintf("#[allow(dead_code)]\nmod p%d;\n", i)
+		forms += fmt.Sprintf("%q => p%d::open,\n", c.profile, i)
+	}
+	copyFile(t, filepath.Join("testdata", "read", "read.rs"), filepath.Join(dir, "main.rs"), strings.NewReplacer("// MODULES", modules, "// FORMS", forms).Replace)
+	target := filepath.Join(tools(), "cargo")
+	build := exec.Command("cargo", "build", "--quiet", "--locked", "--target-dir", target)
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("cargo build: %v\n%s", err, out)
+	}
+	p.command = []string{filepath.Join(dir, "read"), "PROFILE"}
+	must(t, os.Rename(filepath.Join(target, "debug", "compiled"), p.command[0]))
 	return p
 }
 
 // python finds the interpreters that have the library, one of each version.
 func python(t *testing.T, ecosystem string) []program {
-	library := map[string]string{"python": "sqlite3", "django": "django", "sqlalchemy": "sqlalchemy"}[ecosystem]
+	library := map[string]string{"python": "sqlite3", "django": "django", "sqlalchemy": "sqlalchemy", "apsw": "apsw"}[ecosystem]
 	found := map[string]program{}
 	for _, interpreter := range []string{"python3", "/usr/bin/python3", filepath.Join(tools(), "python", "bin", "python3")} {
 		probe := exec.Command(interpreter, "-c", "import sys, "+library+" as l; print(getattr(l, '__version__', sys.version.split()[0]))")

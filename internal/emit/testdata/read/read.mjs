@@ -7,7 +7,8 @@ for (const line of readFileSync(0, "utf8").trimEnd().split("\n")) {
   const [, number, sql] = line.match(/^(\d) (.*)$/);
   try {
     const statement = connections[number].prepare(sql);
-    const answer = statement.reader ? statement.raw().get() : (statement.run(), []);
+    statement.setReturnArrays?.(true); // of node:sqlite
+    const answer = statement.setReturnArrays || statement.reader ? (statement.raw?.() ?? statement).get() : (statement.run(), []);
     console.log(String((answer ?? [])[0] ?? ""));
   } catch (error) {
     console.log("error: " + error.message);

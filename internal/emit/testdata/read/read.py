@@ -10,7 +10,7 @@ import database
 
 
 def opened(ecosystem):
-    if ecosystem == "python":
+    if ecosystem in ("python", "apsw"):
         return [database.connect("app.db") for _ in range(2)]
     if ecosystem == "sqlalchemy":
         engine = database.engine("app.db")
