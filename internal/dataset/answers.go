@@ -114,20 +114,12 @@ func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (p
 	if !changesData(op) {
 		return parts, nil
 	}
-	conn, done, err := d.connect(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
+	var phases [][]int
 	for look := range looks {
-		if err := applyMix(ctx, conn, op, trace, look*trace.Length/looks, (look+1)*trace.Length/looks); err != nil {
-			return nil, err
-		}
-		if err := forget(ctx, conn, op, trace, parts); err != nil {
-			return nil, err
-		}
+		phases = append(phases, Span(look*trace.Length/looks, (look+1)*trace.Length/looks))
 	}
-	return parts, nil
+	end := func(ctx context.Context, conn *sql.Conn, _ *Teller) error { return forget(ctx, conn, op, trace, parts) }
+	return parts, d.Replay(ctx, op, trace, phases, Watch{End: end})
 }
 
 // looks is at how many moments the data of a mix that changes are looked at. With

@@ -64,7 +64,7 @@ type answerFinder struct {
 }
 
 func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error {
-	before, positions := [][]int{span(0, b.Done.Warm), span(b.Done.Warm, b.first)}, span(b.first, b.first+count)
+	before, positions := [][]int{dataset.Span(0, b.Done.Warm), dataset.Span(b.Done.Warm, b.first)}, dataset.Span(b.first, b.first+count)
 	var err error
 	if b.told, err = b.Data.Digests(ctx, b.Operation, b.Trace, positions); err != nil {
 		return err

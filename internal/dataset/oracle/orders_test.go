@@ -163,7 +163,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
 			begin := func(context.Context, *sql.Conn) error { return nil }
 			for range orders {
-				all := [][]int{interleaved(random, span(0, warm), clients), interleaved(random, span(warm, warm+measured), clients), span(warm+measured, warm+measured+lone)}
+				all := [][]int{interleaved(random, dataset.Span(0, warm), clients), interleaved(random, dataset.Span(warm, warm+measured), clients), dataset.Span(warm+measured, warm+measured+lone)}
 				ended := 0
 				end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
 					if ended++; ended < len(all) {
@@ -225,8 +225,8 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
 			begin := func(context.Context, *sql.Conn) error { return nil }
 			for range orders {
-				all := [][]int{interleaved(random, span(0, warm), clients), interleaved(random, span(warm, warm+measured), clients)}
-				for _, position := range interleaved(random, span(warm+measured, warm+measured+count), clients) {
+				all := [][]int{interleaved(random, dataset.Span(0, warm), clients), interleaved(random, dataset.Span(warm, warm+measured), clients)}
+				for _, position := range interleaved(random, dataset.Span(warm+measured, warm+measured+count), clients) {
 					all = append(all, []int{position})
 				}
 				ended := 0

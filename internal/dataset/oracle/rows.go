@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/kit/answer"
 )
 
@@ -73,7 +74,7 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
 		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
-	all := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
+	all := [][]int{dataset.Span(0, done.Warm), dataset.Span(done.Warm, lone), dataset.Span(lone, lone+done.Alone)}
 	if err := r.replay(ctx, all); err != nil {
 		return nil, SystemError(ctx, err) // SQLite here lacks a function, or the like
 	}
@@ -113,14 +114,6 @@ func SystemError(ctx context.Context, err error) error {
 		return cmp.Or(ctx.Err(), err)
 	}
 	return ctx.Err()
-}
-
-func span(from, to int) []int {
-	all := make([]int, to-from)
-	for i := range all {
-		all[i] = from + i
-	}
-	return all
 }
 
 // found turns the plays into what is to be looked at.

@@ -13,7 +13,7 @@ import (
 // overlap are, and that are the same in the order of the sequence and in the opposite one of
 // those that it leaves open.
 func (p Played) Told(ctx context.Context) ([]string, error) {
-	told, err := p.Data.Told(ctx, p.Operation, p.Trace, span(0, p.Done.Measured))
+	told, err := p.Data.Told(ctx, p.Operation, p.Trace, dataset.Span(0, p.Done.Measured))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (p Played) Told(ctx context.Context) ([]string, error) {
 func opposite(after []int) []int {
 	var order, ready []int
 	ended, first := make([]bool, len(after)), 0
-	waiting := span(0, len(after))
+	waiting := dataset.Span(0, len(after))
 	slices.SortStableFunc(waiting, func(a, b int) int { return after[a] - after[b] })
 	for len(order) < len(after) {
 		for len(waiting) > 0 && after[waiting[0]] <= first {
