@@ -188,7 +188,7 @@ func node24(t *testing.T) {
 
 // libraryWorkers are the workers on the libraries for Python, Node.js and Rust, with what
 // they need of the machine.
-var libraryWorkers = []string{"python", "apsw", "sqlalchemy", "django", "better-sqlite3", "node-sqlite", "rusqlite", "redb"}
+var libraryWorkers = []string{"python", "apsw", "sqlalchemy", "django", "aiosqlite", "better-sqlite3", "libsql", "node-sqlite", "rusqlite", "redb"}
 
 // The workers on the libraries pass the conformance suite, with the packages that
 // their lock files pin.
@@ -243,7 +243,8 @@ func TestLibraryWorkersAreSmallAndPinned(t *testing.T) {
 var faults = map[string]map[string]bool{
 	// It makes dates of what is stored in columns declared as dates.
 	"django": {"odd values have the right digest, stored and as arguments": true},
-	// It reads a text up to its first zero byte.
+	// They read a text up to its first zero byte.
+	"libsql":      {"odd values have the right digest, stored and as arguments": true},
 	"node-sqlite": {"odd values have the right digest, stored and as arguments": true},
 }
 

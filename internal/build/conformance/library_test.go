@@ -91,7 +91,7 @@ var edits = map[string]edit{
 		"a database in memory is the same for all connections", "private"},
 	"numbers of placeholders ignored": {library, `statement(connection, step["sql"], self.policy`, `statement(connection, re.sub(r"\?\d", "?", step["sql"]), self.policy`,
 		"numbered placeholders are bound by their numbers", "Incorrect number of bindings|ProgrammingError"},
-	"numbers of placeholders in order": {library, `run(arguments(position))` + "\n            except", `run(arguments(position)[::-1])` + "\n            except",
+	"numbers of placeholders in order": {library, `run(arguments(position))  # await` + "\n            except", `run(arguments(position)[::-1])  # await` + "\n            except",
 		"operations of several steps run all of them", "."},
 }
 

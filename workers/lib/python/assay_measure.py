@@ -1,8 +1,15 @@
-"""Measuring: clients draw units of an operation from one counter."""
+"""Measuring: clients draw units of an operation from one counter.
+
+Clients are threads. The comments `async` and `await` behind a line say what it is where
+they are tasks: see assay_tasks.py.
+"""
 
 import itertools
 import threading
 import time
+from functools import partial
+from queue import SimpleQueue as Queue  # noqa: F401: what else differs with tasks, beside the next four
+from threading import Barrier, Condition
 
 from assay_data import Histogram, counters, since
 
@@ -10,6 +17,22 @@ clock = time.monotonic_ns
 MIN_UNITS = 10  # of every client in a window
 MAX_FAILURES = 1000
 PATIENCE = 10_000_000_000  # ns that a unit is tried again where it is answered "busy"
+CLIENTS = "threads, under one interpreter lock"
+
+
+def wait(result):
+    """What a driver's function has returned, outside of measuring."""
+    return result
+
+
+def together(calls):
+    """Makes calls at the same time, the last one in this thread."""
+    threads = [threading.Thread(target=call) for call in calls[:-1]]
+    for thread in threads:
+        thread.start()
+    calls[-1]()
+    for thread in threads:
+        thread.join()
 
 
 class Share:
@@ -56,20 +79,20 @@ class Order:
     def __init__(self, operation, first):
         self.after, self.first = operation.after, first
         self.ended = bytearray(operation.length + 1)
-        self.more = threading.Condition()
+        self.more = Condition()
 
     def keep(self, do):
         """Runs units in order."""
 
-        def unit(position):
-            with self.more:
-                self.more.wait_for(lambda: self.first >= self.after(position))
-            return do(position)
+        def unit(position):  # async
+            with self.more:  # async
+                self.more.wait_for(lambda: self.first >= self.after(position))  # await
+            return do(position)  # await
 
         return unit
 
-    def end(self, position):
-        with self.more:
+    def end(self, position):  # async
+        with self.more:  # async
             self.ended[position] = 1
             before = self.first
             while self.ended[self.first]:
@@ -95,7 +118,7 @@ class Lap:
             self.clients = [self.order.keep(do) for do in clients]
         self.failures = itertools.count(1).__next__
         self.over = False
-        self.barrier = threading.Barrier(len(clients), self._begin)
+        self.barrier = Barrier(len(clients), self._begin)
         self.marks = request.get("marks")
 
     def _begin(self):
@@ -108,8 +131,8 @@ class Lap:
         told = []  # what several clients append to at the same time
 
         def telling(do):
-            def unit(position):
-                rows, digest = do(position)
+            def unit(position):  # async
+                rows, digest = do(position)  # await
                 told.append((position, digest))
                 return rows
 
@@ -124,22 +147,17 @@ class Lap:
         return result | {"digests": [answers[p].pop() if answers.get(p) else "" for p in places]}
 
     def run(self):
-        clients = self.clients
-        shares = [Share() for _ in clients]
+        shares = [Share() for _ in self.clients]
         marks = open(self.marks, "ab", buffering=0) if self.marks else None
-        threads = [threading.Thread(target=self._client, args=(c, s, None)) for c, s in zip(clients[1:], shares[1:])]
+        calls = [partial(self._client, client, share, marks) for client, share in zip(self.clients, shares)]
         before = counters()
-        for thread in threads:
-            thread.start()
-        self._client(clients[0], shares[0], marks)
-        for thread in threads:
-            thread.join()
+        together(calls)
         used = since(before)
         if marks:
             marks.close()
         return self._sum(shares) | {"counters": used}
 
-    def _client(self, do, share, marks):
+    def _client(self, do, share, marks):  # async
         draw, batch, units, length, want = self.draw, self.batch, self.units, self.operation.length, self.operation.rows
         record = share.histogram.record if self.latency else None
         min_units, first, executed, done, order = self.min_units, self.first, 0, 0, self.order
@@ -153,18 +171,19 @@ class Lap:
             count = right = batch if start + batch <= units else units - start
             for unit in range(first + start, first + start + count):
                 try:
-                    rows = do(unit % length)
-                    if (rows == want or want < 0) or self._trouble(do, unit % length, share, rows, None):
-                        if marks:
-                            marks.write(b".")
-                        continue
+                    rows = do(unit % length)  # await
+                    good = rows == want or want < 0
+                    if not good:
+                        good = self._trouble(do, unit % length, share, rows, None)  # await
                 except Exception as error:  # whatever the driver raises is the unit's error
-                    if self._trouble(do, unit % length, share, 0, error):
-                        continue
+                    good = self._trouble(do, unit % length, share, 0, error)  # await
                 finally:
                     if order:
-                        order.end(unit % length)
-                right -= 1
+                        order.end(unit % length)  # await
+                if not good:
+                    right -= 1
+                elif marks:
+                    marks.write(b".")
             now = clock()
             if record and right == count:
                 record((now - previous) // count)
@@ -175,7 +194,7 @@ class Lap:
         share.executed, share.done = executed, done
         share.before, share.last, share.last_right = before, previous, right
 
-    def _trouble(self, do, unit, share, rows, error):
+    def _trouble(self, do, unit, share, rows, error):  # async
         """Tries busy units again where that is asked for. Was it right in the end?"""
         began = clock()
         while error is not None and self.operation.busy(error):
@@ -184,7 +203,8 @@ class Lap:
             if not self.operation.retry_busy or clock() - began > PATIENCE:
                 break
             try:
-                rows, error = do(unit), None
+                rows = do(unit)  # await
+                error = None
             except Exception as another:
                 error = another
         if error is None and (rows == self.operation.rows or self.operation.rows < 0):

@@ -2,21 +2,22 @@
 the driver, which a subclass of Driver describes. See docs/protocol.md.
 
 Clients are threads. Python's interpreter lock lets one of them run Python at a
-time; drivers release it while SQLite works.
+time; drivers release it while SQLite works. Where a driver's functions are coroutines,
+clients are tasks: see assay_tasks.py.
 """
 
 import hashlib
 import json
 import os
 import platform
-import queue
 import re
 import sys
 import urllib.parse
+from functools import partial
 
 from assay_calls import Call
 from assay_data import UNCOUNTED, Columns, Digest, counters
-from assay_measure import Lap, Null, clock
+from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
 BUSY, READONLY = (5, 6), 8
 FIRST = ("busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode")
@@ -149,21 +150,21 @@ class Worker:
         self.readers, self.writers, self.memory_tables = [], [], None
 
     def hello(self):
-        connection = self.driver.connect("file::memory:")
+        connection = wait(self.driver.connect("file::memory:"))
         one = lambda sql: self.rows(connection, sql)[0][0]
         facts = {"api": self.driver.api, "python": platform.python_version(), "source_id": one("SELECT sqlite_source_id()")}
-        facts |= {"clients": "threads, under one interpreter lock", "uncounted": UNCOUNTED, **self.driver.facts()}
+        facts |= {"clients": CLIENTS, "uncounted": UNCOUNTED, **self.driver.facts()}
         facts |= {name: code for name, code in (("open", self.driver.opens), ("execute", self.driver.executes)) if code}
         options = sorted(row[0] for row in self.rows(connection, "PRAGMA compile_options"))
         target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
-        connection.close()
+        wait(connection.close())
         if not self.driver.calls:
             return {"target": target, "capabilities": ["sql", "answers", "ordered"]}
         return {"target": target, "capabilities": ["sql", "answers", "ordered", "call"], "calls": self.driver.calls.names()}
 
     def rows(self, connection, sql):
-        return self.driver.statement(connection, sql, "never", True)(())
+        return wait(self.driver.statement(connection, sql, "never", True)(()))
 
     def open(self, request):
         invalid(self.readers or self.writers, "a database is open already")
@@ -185,7 +186,7 @@ class Worker:
         except BaseException:
             self.end()
             raise
-        self.free_readers, self.free_writers = queue.SimpleQueue(), queue.SimpleQueue()
+        self.free_readers, self.free_writers = Queue(), Queue()
         for connections, free in ((self.readers, self.free_readers), (self.writers, self.free_writers)):
             for connection in connections:
                 free.put(connection)
@@ -217,22 +218,22 @@ class Worker:
 
     def load(self, path, uri):
         """Copies the file into the database in memory, which lives while a connection to it is open."""
-        source = self.driver.connect("file:" + urllib.parse.quote(path))
+        source = wait(self.driver.connect("file:" + urllib.parse.quote(path)))
         try:
             version = tuple(map(int, self.rows(source, "SELECT sqlite_version()")[0][0].split(".")))
             if version < (3, 36):
                 raise Refusal("unsupported", "SQLite before 3.36 does not share databases in memory")
-            self.keeper = self.driver.connect(uri)
-            self.driver.copy(source, self.keeper)
+            self.keeper = wait(self.driver.connect(uri))
+            wait(self.driver.copy(source, self.keeper))
             self.memory_tables = self.tables(source)
         finally:
-            source.close()
+            wait(source.close())
 
     def tables(self, connection):
         return self.rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]
 
     def connection(self, uri, each):
-        connection = self.driver.connect(uri)
+        connection = wait(self.driver.connect(uri))
         for sql in each:
             self.rows(connection, sql)
         return connection
@@ -283,21 +284,21 @@ class Worker:
         if not self.file or self.file not in self.uri:
             return None
         begin, _, rollback = self.driver.control(connection, "never")
-        other = self.driver.connect("file:" + self.file)
+        other = wait(self.driver.connect("file:" + self.file))
         try:
             for sql in ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK"):
                 self.rows(other, sql)
-            begin(())
+            wait(begin(()))
             try:
                 return self.locked(other)
             finally:
-                rollback(())
+                wait(rollback(()))
         except Exception as error:
             if self.busy(error):
                 return None  # another holds the lock
             raise
         finally:
-            other.close()
+            wait(other.close())
 
     def locked(self, other):
         """The way in which a transaction began that another connection has open."""
@@ -387,7 +388,7 @@ class Worker:
     def end(self):
         for connection in self.readers + self.writers + [self.keeper]:
             if connection is not None:
-                connection.close()
+                wait(connection.close())
         self.readers, self.writers, self.keeper = [], [], None
 
     def needs_database(self):
@@ -453,7 +454,7 @@ class Operation:
     def explain(self, i):
         driver, connection = self.worker.driver, (self.worker.readers + self.worker.writers)[0]
         run = driver.statement(connection, "EXPLAIN QUERY PLAN " + self.steps[i]["sql"], "never", True)
-        return "\n".join(row[3] for row in run(self.arguments[i](0)))
+        return "\n".join(row[3] for row in wait(run(self.arguments[i](0))))
 
     def compiled(self, connection):
         """The steps on a connection, and BEGIN, COMMIT, ROLLBACK where there are transactions."""
@@ -464,8 +465,8 @@ class Operation:
     def script(self, connection, sql):
         run = self.worker.driver.script(connection, sql, bool(self.size))
 
-        def unit(_args):
-            run()
+        def unit(_args):  # async
+            run()  # await
             return 0
 
         return unit
@@ -477,21 +478,21 @@ class Operation:
             return one
         size, (begin, commit, rollback) = self.size, control
 
-        def transaction(unit):
-            begin(())
+        def transaction(unit):  # async
+            begin(())  # await
             try:
                 total = 0
                 for position in range(unit * size, unit * size + size):
                     try:
-                        total += one(position)
+                        total += one(position)  # await
                     except Exception as error:
                         if position > unit * size:
                             error.later = True
                         raise
-                commit(())
+                commit(())  # await
                 return total
             except BaseException:
-                rollback(())
+                rollback(())  # await
                 raise
 
         return transaction
@@ -503,16 +504,21 @@ class Operation:
         if len(steps) > 1:
             return lambda position: self.all(steps, position)
         run, arguments, query = steps[0]
-        return (lambda position: len(run(arguments(position)))) if query else (lambda position: run(arguments(position)))
+
+        def rows(position):  # async
+            answer = run(arguments(position))  # await
+            return len(answer)
+
+        return rows if query else lambda position: run(arguments(position))
 
     def null(self, clients):
         """What a client calls, with statements that do nothing and answer as expected."""
         counts = [max(0, step.get("rows", 0)) for step in self.steps]
         answers = [[()] * count if step.get("query") else count for step, count in zip(self.steps, counts)]
-        unit = self.unit_on([lambda args, answer=answer: answer for answer in answers], [lambda args: 0] * 3)
+        unit = self.unit_on([answering(answer) for answer in answers], [answering(0)] * 3)
         if self.is_alone(clients):
             return unit
-        free = queue.SimpleQueue()
+        free = Queue()
         free.put(self)
         return self.taking(free, {id(self): unit})
 
@@ -531,20 +537,20 @@ class Operation:
         return self.units[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, self.units)
 
     def taking(self, free, units):
-        def unit(position):
-            connection = free.get()
+        def unit(position):  # async
+            connection = free.get()  # await
             try:
-                return units[id(connection)](position)
+                return units[id(connection)](position)  # await
             finally:
                 free.put(connection)
 
         return unit
 
-    def all(self, steps, position):
+    def all(self, steps, position):  # async
         total = 0
         for count, (run, arguments, query) in enumerate(steps):
             try:
-                result = run(arguments(position))
+                result = run(arguments(position))  # await
             except Exception as error:
                 if count:
                     error.later = True
@@ -557,21 +563,22 @@ class Operation:
     def verify(self, start, count):
         invalid(start < 0 or count < 0, f"verify of {count} positions from {start} on")
         self.needs_answers()
-        rows, digest = self.answers(self.worker.readers[0], range(start, start + count))
+        rows, digest = wait(self.answers(self.worker.readers[0], range(start, start + count)))
         return {"digest": digest, "rows": rows}
 
     def needs_answers(self):
         if self.changes or not any(step.get("query") for step in self.steps):
             raise Refusal("unsupported", "this operation changes data or returns no rows")
 
-    def answers(self, connection, positions):
+    def answers(self, connection, positions):  # async
         """The number of rows that are answered at some positions, and their digest."""
         queries = [i for i, step in enumerate(self.steps) if step.get("query")]
         runs = self.runs[id(connection)]
         found = dict(zip(queries, digests([self.steps[i] for i in queries])))
         for position in positions:
             for i in queries:
-                for row in runs[i](self.arguments[i](position % self.length)):
+                rows = runs[i](self.arguments[i](position % self.length))  # await
+                for row in rows:
                     found[i].add(row)
         texts = [digest.hex() for digest in found.values()]
         total = texts[0] if len(texts) == 1 else hashlib.sha256("".join(texts).encode()).hexdigest()
@@ -580,17 +587,20 @@ class Operation:
     def teller(self, number, clients):
         """A client that returns the digest of its answer, too."""
         self.needs_answers()
-        if self.is_alone(clients):
-            return lambda position: self.answers(self.connections[number], [position])
+        tellers = {id(c): partial(self.told, c) for c in self.connections}
+        return tellers[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, tellers)
 
-        def do(position):
-            connection = self.free.get()
-            try:
-                return self.answers(connection, [position])
-            finally:
-                self.free.put(connection)
+    def told(self, connection, position):
+        return self.answers(connection, [position])
 
-        return do
+
+def answering(answer):
+    """A statement that does nothing."""
+
+    def run(_args):  # async
+        return answer
+
+    return run
 
 
 class Mix:
@@ -624,9 +634,9 @@ class Mix:
     def unit_of(self, units):
         runs = [(unit, part.rows) for unit, part in zip(units, self.parts)]
 
-        def do(row):
+        def do(row):  # async
             run, want = runs[self.part(row)]
-            rows = run(self.position(row))
+            rows = run(self.position(row))  # await
             if rows != want and want >= 0:
                 raise Missed(rows, want)
             return rows
@@ -637,9 +647,9 @@ class Mix:
         """A client that returns the digests of its reading parts' answers, too."""
         runs = [part.client(number, clients) if part.changes else part.teller(number, clients) for part in self.parts]
 
-        def do(row):
+        def do(row):  # async
             part, run = self.parts[self.part(row)], runs[self.part(row)]
-            done = run(self.position(row))
+            done = run(self.position(row))  # await
             rows, digest = (done, "") if part.changes else done
             if rows != part.rows and part.rows >= 0:
                 raise Missed(rows, part.rows)
