@@ -41,11 +41,16 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// Two profiles are printed for all ecosystems, the others for one of each kind: database/sql, an
+// API of its own, and those with notes. TestReadBack runs all.
 func TestGolden(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			for _, ecosystem := range names {
+				if name != "every" && name != "web" && !slices.Contains([]string{"go-modernc", "go-zombiezen", "django", "rails"}, ecosystem) {
+					continue
+				}
 				form, err := ecosystems.For(ecosystem, named(name))
 				must(t, err)
 				out.WriteString("-- " + ecosystem + " --\n" + form.Text)
@@ -62,7 +67,7 @@ func TestGolden(t *testing.T) {
 			want, err := os.ReadFile(file)
 			must(t, err)
 			if got := out.String(); got != string(want) {
-				t.Errorf("%s differs (go test ./emit -update writes it anew):\n%s", file, got)
+				t.Errorf("%s differs (go test ./internal/emit -update writes it anew):\n%s", file, got)
 			}
 		})
 	}

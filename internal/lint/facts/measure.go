@@ -62,7 +62,7 @@ func (l *lab) describe(ctx context.Context) (Facts, error) {
 		Effects: map[Effect][]string{}, Memory: map[string]Sharing{}}
 	err := l.experiment(ctx, func(e *experiment) error {
 		target := e.worker.Hello().Target
-		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", f.On+" "+target.Facts["go"]
+		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
 		if target.Engine != "sqlite" {
 			return &NoSQLiteError{l.worker.Driver, target.Engine}
 		}
