@@ -33,6 +33,7 @@ type fault struct {
 	line   func(request) (swallow bool) // what happens when a request comes
 	ask    func(map[string]string)      // changes the settings that it was asked for
 	file   func(bytes int64)            // happens where it opens a database of this size, after ask
+	op     func(wire.Operation, string) // happens when an operation is prepared, which has this query plan
 	told   func(map[string]string)      // changes the settings that it read back
 	row    func([]any)                  // changes a row of an answer
 	plan   func(string) string          // changes the query plan
@@ -56,9 +57,7 @@ var faults = map[string]fault{
 	"mattn":  {}, // the same under a name that published claims are about
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
-	"tunable":  {ask: slowUnlessTuned, do: func() { time.Sleep(pause) }},
-	"unkept":   {line: slowUnlessKept, do: func() { time.Sleep(pause) }},
-	"outgrown": {ask: slowUnlessTuned, file: slowWhereLarge, do: func() { time.Sleep(pause) }},
+	"tunable": {ask: slowUnlessTuned, file: slowWhereLarge, op: slowUnlessHelped, do: func() { time.Sleep(pause) }},
 
 	"crashing": {do: dieMidway},
 	"hanging":  {line: on(wire.TypeMeasure, hang)},
@@ -86,7 +85,6 @@ var faults = map[string]fault{
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
 	"limited":      {lacks: "mail ="},
-	"no-map":       {ask: ignore("mmap_size")},
 	"unindexed":    {plan: func(plan string) string { return searched.ReplaceAllString(plan, "SCAN monster") }},
 
 	"no-hello": {before: func() {
@@ -148,37 +146,43 @@ func hang() {
 	}
 }
 
-// pause is how long each operation of the worker tunable takes.
-var pause time.Duration
+// pause is how long each operation of the worker tunable takes; unhelped, before what an index
+// and the program do.
+var pause, unhelped time.Duration
 
 // slowUnlessTuned has one setting that makes operations faster, and one that makes them faster
-// still and loses data.
+// still and loses data. Hardly any others can be had.
 func slowUnlessTuned(settings map[string]string) {
-	pause = 8 * time.Millisecond // much longer than a busy machine delays an operation
+	unhelped = 2 * time.Millisecond // much longer than an operation
 	if settings["temp_store"] == "2" {
-		pause = 4 * time.Millisecond
+		unhelped /= 2
 	}
 	if settings["synchronous"] == "0" {
-		pause = 0
+		unhelped = 0
 	}
-}
-
-// slowUnlessKept has statements that are slow unless the worker keeps them.
-func slowUnlessKept(r request) bool {
-	var op wire.Operation
-	if r.Type == wire.TypePrepare && json.Unmarshal(r.Operation, &op) == nil {
-		pause = 0
-		if !op.Statement.Keeps() {
-			pause = 2 * time.Millisecond
+	for name, only := range map[string]string{"journal_mode": "wal", "cache_size": "1000", "mmap_size": "0", "wal_autocheckpoint": "", "journal_size_limit": ""} {
+		if settings[name] != only {
+			delete(settings, name)
 		}
 	}
-	return false
 }
 
 // slowWhereLarge makes what helps with little data harm with more.
 func slowWhereLarge(bytes int64) {
-	if pause == 4*time.Millisecond && bytes > 24<<10 {
-		pause = 16 * time.Millisecond
+	if unhelped == time.Millisecond && bytes > 80<<10 {
+		unhelped *= 4
+	}
+}
+
+// slowUnlessHelped has operations that an index makes faster, and that are faster where the
+// program keeps its statements.
+func slowUnlessHelped(op wire.Operation, plan string) {
+	pause = unhelped
+	if op.Statement.Keeps() {
+		pause /= 2
+	}
+	if !strings.Contains(plan, "SCAN") {
+		pause /= 4
 	}
 }
 
@@ -343,6 +347,9 @@ func (d faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Oper
 		return nil, errors.New("SQL logic error: no such function: \x1b[31mmail")
 	}
 	prepared, err := d.Database.Prepare(op, trace)
+	if d.fault.op != nil && err == nil {
+		d.fault.op(op, prepared.QueryPlan())
+	}
 	return faultyOperation{prepared, d.fault}, err
 }
 

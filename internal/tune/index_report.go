@@ -57,7 +57,7 @@ func (r *Report) change(f Finalist) string {
 	case u.Transaction > 0:
 		return fmt.Sprintf("in the program: commit %d changes together; what is not committed is lost together", u.Transaction)
 	}
-	return strings.Join(r.Space.Prepare(f.Point), "; ") + ";"
+	return r.Space.state(f.Point) + ";"
 }
 
 // effect says what a state of the data does: over all operations, for each that it
@@ -90,7 +90,7 @@ func (r *Report) effect(f Finalist) string {
 
 // grows says by how much the file is larger.
 func (r *Report) grows(f Finalist) string {
-	bytes, known := r.Grows[f.Point.Key()]
+	bytes, known := r.Grows[r.Space.state(f.Point)]
 	switch {
 	case !known:
 		return "its size is not known"
@@ -110,7 +110,7 @@ func (r *Report) idleIndexes() []string {
 	_, idle := r.indexes()
 	var all []string
 	for _, f := range idle {
-		name := strings.Join(r.Space.Prepare(f.Point), "; ")
+		name := r.Space.state(f.Point)
 		if u := r.Space.Use(f.Point); u != (assay.Use{}) {
 			name = u.String()
 		}
@@ -124,7 +124,7 @@ func (r *Report) indexValues() []indexValue {
 	all := []indexValue{}
 	for _, f := range r.Outcome.Indexes {
 		v := indexValue{Statements: append([]string{}, r.Space.Prepare(f.Point)...), Use: r.Space.Use(f.Point).String(), Helps: f.helps(r.Margin), intervalValue: intervalOf(f.Gain), Operations: []operationValue{}}
-		if bytes, ok := r.Grows[f.Point.Key()]; ok {
+		if bytes, ok := r.Grows[r.Space.state(f.Point)]; ok {
 			v.Bytes = &bytes
 		}
 		for i, gain := range f.Operations {

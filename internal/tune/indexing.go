@@ -168,7 +168,7 @@ func (t *Tuning) measureStates(ctx context.Context, cache dataset.Cache, base *d
 		if err != nil {
 			return err
 		}
-		t.grows[p.Key()] = after.Size() - before
+		t.grows[t.space.state(p)] = after.Size() - before
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Report struct {
 	Outcome               *Outcome
 	Operations            []Operation
 	// Grows are by how many bytes a state of the data makes the file larger, by
-	// Point.Key.
+	// Space.state.
 	Grows   map[string]int64
 	OwnFile bool // the data are a user's own: each launch has the same
 	// Unindexed are the operations that read whole tables, each with which.

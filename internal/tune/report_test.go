@@ -125,7 +125,7 @@ func TestIndexReport(t *testing.T) {
 		{Point: Point{0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}},
 		{Point: Point{0, 0, 0, 1, 1}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}},
 	}
-	r.Grows = map[string]int64{Point{0, 0, 0, 1, 0}.Key(): 3 << 20}
+	r.Grows = map[string]int64{r.Space.state(Point{0, 0, 0, 1, 0}): 3 << 20}
 	got := text(t, r, "text")
 	want := "Make these changes first (6 launches measured them). The settings below were measured without them,\nso tune again afterwards:\n\n" +
 		"    CREATE INDEX \"a|b\" ON t (a);\n" +

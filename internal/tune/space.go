@@ -129,6 +129,9 @@ func (s Space) Prepare(p Point) []string {
 	return all
 }
 
+// state names what a point's data are prepared with, also in a space that has more factors.
+func (s Space) state(p Point) string { return strings.Join(s.Prepare(p), "; ") }
+
 // Use is how the program uses its driver at a point.
 func (s Space) Use(p Point) assay.Use {
 	for _, j := range p.changed() {

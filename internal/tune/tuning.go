@@ -61,7 +61,7 @@ type Tuning struct {
 	settled    bool              // they are known to be measurable
 	metrics    map[string]string // what each is compared by, by condition and place
 	unindexed  []string          // operations that read whole tables
-	grows      map[string]int64  // by how much each state of the data is larger, by its point
+	grows      map[string]int64  // by how much each state of the data is larger, by Space.state
 	notes      []string
 
 	spent     time.Duration // of the budget
