@@ -190,9 +190,10 @@ func (t *tuning) mayBeWorthIt(d difference) bool {
 }
 
 // finalists are the leader with just what is shown to matter, with all that is likely to, with
-// what lies between both, and as it is.
+// what lies between both, and as it is; where the leader has the current settings, the best of what
+// was measured beside them.
 func (t *tuning) finalists(leader Point) []Point {
-	all := t.measured()
+	var all []Point
 	if m := t.searched; m != nil {
 		likely := t.trimmed(m, leader, t.likely)
 		path := t.trimmed(m, likely[len(likely)-1], t.shown)
@@ -202,6 +203,9 @@ func (t *tuning) finalists(leader Point) []Point {
 		all = append(all, leader)
 	}
 	all = t.permitted(t.config.Space.unique(all))
+	if len(all) == 0 {
+		all = t.permitted(t.config.Space.unique(t.measured()))
+	}
 	return all[:min(maxFinalists, len(all))]
 }
 

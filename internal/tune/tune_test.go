@@ -95,8 +95,11 @@ func TestFindsWhatMatters(t *testing.T) {
 }
 
 func TestNothingBeatsTheCurrentSettings(t *testing.T) {
-	if o := run(t, switches(6), 0, newMachine(func(Point) float64 { return 0 })); o.Chosen != nil || len(o.Finalists) == 0 || o.Unconfirmed {
-		t.Errorf("got %+v, want no proposal, and the finalists' figures", o.Chosen)
+	for _, each := range []float64{0, -0.3} { // of settings that do nothing, and of settings that all harm
+		m := newMachine(func(p Point) float64 { return each * float64(len(p.changed())) })
+		if o := run(t, switches(6), 0, m); o.Chosen != nil || len(o.Finalists) == 0 || o.Unconfirmed {
+			t.Errorf("each setting gives %g: got %+v, want no proposal, and the finalists' figures", each, o)
+		}
 	}
 }
 
