@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/doc"
 	"assay/internal/lint/facts"
 	"assay/internal/sys/format"
 	"assay/kit/kv"
@@ -32,15 +33,7 @@ type measuredFacts interface {
 }
 
 var factsFormats = format.List[measuredFacts]{
-	{Name: "text", Write: func(out io.Writer, f measuredFacts) error {
-		switch f := f.(type) {
-		case facts.Facts:
-			printFacts(out, f)
-		case facts.Library:
-			printLibrary(out, f)
-		}
-		return nil
-	}},
+	{Name: "text", Write: func(out io.Writer, f measuredFacts) error { return doc.WriteList(out, factsDocument(f), 0) }},
 	{Name: "json", Write: func(out io.Writer, f measuredFacts) error {
 		data, err := f.Encode()
 		if err == nil {
@@ -206,31 +199,40 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 	return l, err
 }
 
-func printLibrary(out io.Writer, l facts.Library) {
-	fmt.Fprintf(out, "%s, SQLite %s, measured on %s\n", l.Label(), l.Engine, l.On)
-	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", cmp.Or(l.Defaults["busy_timeout"], "-"),
-		kv.Word("foreign_keys", l.Defaults["foreign_keys"]), l.Defaults["journal_mode"], kv.Word("synchronous", l.Defaults["synchronous"]), l.Defaults[facts.Begin])
-	for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
-		fmt.Fprintf(out, "  %-8s %s\n", effect, cmp.Or(strings.Join(l.Effects[effect], " "), "-"))
+// factsDocument shows what was measured of a driver or of a library.
+func factsDocument(of measuredFacts) (d doc.Document) {
+	grid := doc.Grid{Header: []string{"", ""}}
+	add := func(name, text string) { grid.Rows = append(grid.Rows, []string{name, cmp.Or(text, "-")}) }
+	defaults := func(values map[string]string) string {
+		return fmt.Sprintf("busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s", cmp.Or(values["busy_timeout"], "-"),
+			kv.Word("foreign_keys", values["foreign_keys"]), values["journal_mode"], kv.Word("synchronous", values["synchronous"]))
 	}
-}
-
-func printFacts(out io.Writer, f facts.Facts) {
-	fmt.Fprintf(out, "%s (%s), SQLite %s, measured on %s\n", f.Name(), f.Module, f.Engine, f.On)
-	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s\n",
-		f.Defaults["busy_timeout"], kv.Word("foreign_keys", f.Defaults["foreign_keys"]), f.Defaults["journal_mode"], kv.Word("synchronous", f.Defaults["synchronous"]))
-	for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
-		fmt.Fprintf(out, "  with any _pragma in the DSN: %s %s\n", name, f.BesidePragma[name])
+	note := ""
+	switch f := of.(type) {
+	case facts.Library:
+		d.Add(doc.Paragraph, "%s, SQLite %s, measured on %s", f.Label(), f.Engine, f.On)
+		add("default", defaults(f.Defaults)+", transactions "+f.Defaults[facts.Begin])
+		for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
+			add(string(effect), strings.Join(f.Effects[effect], " "))
+		}
+	case facts.Facts:
+		d.Add(doc.Paragraph, "%s (%s), SQLite %s, measured on %s", f.Name(), f.Module, f.Engine, f.On)
+		add("default", defaults(f.Defaults))
+		for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
+			add("with any _pragma in the DSN", name+" "+f.BesidePragma[name])
+		}
+		add("a PRAGMA by Exec on a pool of 2", fmt.Sprintf("%d have it, %d after the pool closed idle connections", f.Exec, f.Reopened))
+		for _, dsn := range slices.Sorted(maps.Keys(f.Memory)) {
+			add(dsn, string(f.Memory[dsn]))
+		}
+		for _, setting := range facts.Settings() {
+			add(setting, "works: "+cmp.Or(workingSpellings(f, setting), "-"))
+		}
+		note = fmt.Sprintf("%d spellings are ignored, %d become part of the file's name: --format json lists them", len(f.Effects[facts.Ignored]), len(f.Effects[facts.Literal]))
 	}
-	fmt.Fprintf(out, "  a PRAGMA by Exec on a pool of 2: %d have it, %d after the pool closed idle connections\n", f.Exec, f.Reopened)
-	for _, dsn := range slices.Sorted(maps.Keys(f.Memory)) {
-		fmt.Fprintf(out, "  %-32s %s\n", dsn, f.Memory[dsn])
-	}
-	for _, setting := range facts.Settings() {
-		fmt.Fprintf(out, "  %-24s works: %s\n", setting, cmp.Or(workingSpellings(f, setting), "-"))
-	}
-	fmt.Fprintf(out, "%d spellings are ignored, %d become part of the file's name: --format json lists them\n",
-		len(f.Effects[facts.Ignored]), len(f.Effects[facts.Literal]))
+	d.AddTable(grid)
+	d.AddSome(doc.Footnote, note)
+	return d
 }
 
 // workingSpellings lists how a setting is written, and where only with file:.
