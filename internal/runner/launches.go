@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -207,6 +208,9 @@ type timing struct {
 	mutex sync.Mutex
 	parts assay.Spent
 	wall  time.Duration
+	// atOnce is how many things happen at the same time where nothing is measured; 0: as many as
+	// there are processors.
+	atOnce int
 }
 
 func (t *timing) add(part assay.Stage, took time.Duration) {
@@ -275,7 +279,7 @@ func (t *timing) inParallel(random *rand.Rand, n int, do func(i int)) {
 	t.shared(func() {
 		var all sync.WaitGroup
 		var caught guard.Catcher
-		free := make(chan struct{}, runtime.NumCPU())
+		free := make(chan struct{}, cmp.Or(t.atOnce, runtime.NumCPU()))
 		for _, i := range order {
 			free <- struct{}{}
 			all.Go(func() {
