@@ -31,7 +31,7 @@ func TestEngines(t *testing.T) {
 	on, off := map[string]string{kv.Sync: "1"}, map[string]string{kv.Sync: "0"}
 	for driver, byDefault := range map[string]string{
 		"append-log": "yes", "bbolt": "yes", "lmdb": "yes", "nutsdb": "yes", "pebble": "yes", "redb": "yes",
-		"badger": "no", "buntdb": "no", "goleveldb": "no", "lotusdb": "no",
+		"badger": "no", "buntdb": "no", "goleveldb": "no", "lotusdb": "no", "rocksdb": "no",
 	} {
 		t.Run(driver, func(t *testing.T) {
 			program := worker(t, driver)
