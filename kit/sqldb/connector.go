@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 
+	worker "assay/kit/sql"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -18,104 +18,49 @@ import (
 type connector struct {
 	driver Driver
 	driver.Connector
-	dsn         string
-	each        []string
-	issued      map[string]string
-	path        string       // of the prepared file
-	memory      bool         // its content is in memory
+	request     wire.Open
+	source      *worker.Source
 	shared      bool         // by several connections
 	connections atomic.Int64 // opened so far
 }
 
-// connect maps settings to the driver's DSN and to PRAGMAs. The busy timeout
-// comes first, so that the other settings can wait for locks.
+// connect maps settings to the driver's DSN and to PRAGMAs.
 func connect(d Driver, request wire.Open) (*connector, error) {
-	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}, path: request.Path,
-		memory: request.DSN == "" && request.Settings["memory"] == "1",
+	c := &connector{driver: d, request: request,
 		// A connection that does not stay open would take its database with it.
 		shared: request.Readers+request.Writers > 1 || request.Idle < request.Readers}
-	if c.dsn == "" {
-		if err := c.build(request); err != nil {
-			return nil, err
-		}
+	if request.DSN != "" {
+		request.Settings = nil // it has them
 	}
-	c.each = append(c.each, request.Each...)
-	return c, nil
+	var err error
+	c.source, err = worker.NewSource(request, worker.MemoryDSN(c.shared), d.send)
+	return c, err
 }
 
-func (c *connector) build(request wire.Open) error {
-	var keys []string
-	for _, name := range sqlite.InOrder(request.Settings) {
-		key, err := c.setting(name, request.Settings[name])
-		if err != nil {
-			return err
-		}
-		if key != "" {
-			keys = append(keys, key)
-		}
-	}
-	switch {
-	case c.memory && c.shared:
-		c.dsn = sqlite.MemoryDSN(2)
-	case c.memory:
-		c.dsn = "file::memory:" // ncruces takes :memory:?_pragma=... for the name of a file
-	default:
-		c.dsn = "file:" + sqlite.EscapePath(request.Path)
-	}
-	if len(keys) > 0 {
-		join := "?"
-		if strings.Contains(c.dsn, "?") {
-			join = "&"
-		}
-		c.dsn += join + strings.Join(keys, "&")
-	}
-	return nil
-}
-
-// setting issues one setting: by a parameter of the DSN, which it returns, or
-// by SQL for every new connection.
-func (c *connector) setting(name, value string) (key string, err error) {
+func (d Driver) send(name, value string) (parameter, otherwise string, err error) {
 	if name == wire.Begin {
-		c.issued[name] = "_txlock=" + value
-		return c.issued[name], nil
+		return "_txlock=" + value, "", nil
 	}
-	if name == "memory" {
-		c.issued[name] = map[bool]string{true: "a copy in memory", false: "the file"}[c.memory]
-		return "", nil
+	if d.Key != nil {
+		parameter = d.Key(name, sqlite.Spell(name, value))
 	}
-	if key = sqlite.URIParameter(name, value); key != "" && c.memory {
-		return "", wire.Errorf(wire.Unsupported, "a database in memory is not opened with %s", key)
+	if setting, known := sqlite.Lookup(name); parameter == "" && known && !setting.Pragma {
+		return "", "", wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", d.Name, name, value)
 	}
-	if key == "" && c.driver.Key != nil {
-		key = c.driver.Key(name, sqlite.Spell(name, value))
-	}
-	if key != "" {
-		c.issued[name] = key
-		return key, nil
-	}
-	if setting, known := sqlite.Lookup(name); known && !setting.Pragma {
-		return "", wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", c.driver.Name, name, value)
-	}
-	c.issued[name] = sqlite.Pragma(name, value)
-	c.each = append(c.each, c.issued[name])
-	return "", nil
-}
-
-func (c *connector) opened() wire.Opened {
-	return wire.Opened{DSN: c.dsn, Each: c.each, Issued: c.issued}
+	return parameter, "", nil
 }
 
 func (c *connector) resolve() error {
-	db, err := sql.Open(c.driver.SQLName, c.dsn)
+	db, err := sql.Open(c.driver.SQLName, c.source.DSN)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", c.dsn, err)
+		return fmt.Errorf("open %s: %w", c.source.DSN, err)
 	}
 	defer db.Close()
 	if with, ok := db.Driver().(driver.DriverContext); ok {
-		c.Connector, err = with.OpenConnector(c.dsn)
+		c.Connector, err = with.OpenConnector(c.source.DSN)
 		return err
 	}
-	c.Connector = plain{db.Driver(), c.dsn}
+	c.Connector = plain{db.Driver(), c.source.DSN}
 	return nil
 }
 
@@ -125,7 +70,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range c.each {
+	for _, text := range c.source.Each {
 		if err := execute(ctx, conn, text); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", text, err), conn.Close())
 		}

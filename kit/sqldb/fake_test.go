@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	worker "assay/kit/sql"
 	"assay/kit/wire"
 )
 
@@ -237,3 +238,5 @@ func openFake(t *testing.T, f *fake, request wire.Open) *database {
 	f.did()
 	return db.(*database)
 }
+
+type database = worker.Database[*conn]

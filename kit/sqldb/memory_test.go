@@ -43,7 +43,7 @@ func TestMemoryDSN(t *testing.T) {
 				return
 			}
 			must(t, err)
-			if dsn := withoutNumber(got.dsn); dsn != c.dsn {
+			if dsn := withoutNumber(got.source.DSN); dsn != c.dsn {
 				t.Errorf("opened %s, want %s", dsn, c.dsn)
 			}
 		})

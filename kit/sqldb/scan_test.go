@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"reflect"
@@ -15,10 +16,12 @@ import (
 func scanOne(t *testing.T, declared string, value driver.Value) (got any, err error) {
 	t.Helper()
 	f := &fake{respond: func(int, string, []driver.Value) answer { return answer{rows: [][]driver.Value{{value}}} }}
-	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
+	db, err := sql.Open(f.register().SQLName, "")
+	must(t, err)
+	defer db.Close()
 	dest, err := newDestinations([]string{declared})
 	must(t, err)
-	rows, err := db.readers.Query("SELECT")
+	rows, err := db.Query("SELECT")
 	must(t, err)
 	_, err = dest.scan(rows, func(row []any) error { got = row[0]; return nil }, nil)
 	return got, err

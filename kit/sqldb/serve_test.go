@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -97,21 +96,33 @@ func TestPool(t *testing.T) {
 	if got := db.Pool(); got != want {
 		t.Errorf("after open: %+v, want %+v", got, want)
 	}
-	must(t, db.eachReader(func(string, *sql.Conn) error { return nil }))
+	_, err := db.Settings(nil) // holds all
+	must(t, err)
 	want = wire.Pool{Opened: 6, Closed: 4}
 	if got := db.Pool(); got != want {
 		t.Errorf("after two more: %+v, want %+v", got, want)
 	}
-	conn, done := <-db.writers, make(chan struct{})
-	go func() {
-		db.writers <- kit.Take(&db.waits, db.writers)
-		close(done)
-	}()
+}
+
+// TestWaits: a request that waits for a connection for changes is counted.
+func TestWaits(t *testing.T) {
+	f, working, done := &fake{}, make(chan struct{}), make(chan string)
+	db := openFake(t, f, wire.Open{Writers: 1})
+	operation, _ := prepareOn(t, f, db, insert, openTrace(t, 7))
+	f.respond = func(int, string, []driver.Value) answer {
+		<-working
+		return answer{}
+	}
+	for _, h := range handlersOf(t, operation, 2) {
+		go func() { done <- answerOf(h, 0) }()
+	}
 	for db.Pool().Waits == 0 {
 		runtime.Gosched()
 	}
-	db.writers <- conn
-	<-done
+	close(working)
+	if first, second := <-done, <-done; first != " 1 <nil>" || second != first {
+		t.Errorf("got %s and %s", first, second)
+	}
 	if got := db.Pool(); got.Waits != 1 || got.Waited <= 0 {
 		t.Errorf("after a wait: %+v", got)
 	}

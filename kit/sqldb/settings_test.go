@@ -62,7 +62,7 @@ func TestConnect(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			connector, err := connect(Driver{Key: c.key}, c.request)
 			must(t, err)
-			if got := connector.opened(); !reflect.DeepEqual(got, c.want) {
+			if got := connector.source.Opened; !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})
@@ -126,7 +126,7 @@ func TestSettingsFail(t *testing.T) {
 		return answer{}
 	}}
 	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1, Writers: 1})
-	if _, err := db.Settings([]string{"a"}); err == nil || err.Error() != "reader-1: read a: disk I/O error" {
+	if _, err := db.Settings([]string{"a"}); err == nil || err.Error() != "reader-1: read a: PRAGMA a: disk I/O error" {
 		t.Errorf("got %v", err)
 	}
 }

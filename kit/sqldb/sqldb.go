@@ -10,16 +10,14 @@ package sqldb
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync/atomic"
 
 	"assay/kit"
 	"assay/kit/proof"
-	"assay/kit/sqlrows"
+	worker "assay/kit/sql"
+	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -53,235 +51,100 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string {
-	return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers, wire.CapOrdered}
-}
+func (e engine) Capabilities() []string { return worker.Capabilities() }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
-	target := wire.Target{Driver: e.driver.Name, DriverVersion: kit.ModuleVersion(e.driver.Module), Engine: "sqlite"}
-	db, err := sql.Open(e.driver.SQLName, ":memory:")
+	conn, err := e.driver.plain(":memory:")
 	if err != nil {
-		return target, err
+		return wire.Target{}, err
 	}
-	defer db.Close()
-	var source string
-	if err := db.QueryRow("SELECT sqlite_version(), sqlite_source_id()").Scan(&target.EngineVersion, &source); err != nil {
-		return target, fmt.Errorf("sqlite_version: %w", err)
-	}
-	options, err := query(db, "PRAGMA compile_options")
-	for _, option := range options {
-		target.CompileOptions = append(target.CompileOptions, option[0])
-	}
-	target.Facts = map[string]string{
-		"api": "database/sql", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
-		"pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none"), "source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
-	}
-	return target, err
-}
-
-// query returns an answer that is not measured.
-func query(on handle, text string, args ...any) ([][]string, error) {
-	rows, err := on.QueryContext(context.Background(), text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", text, err)
-	}
-	return sqlrows.Texts(rows)
+	facts := map[string]string{"api": "database/sql", "pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none")}
+	target, err := worker.Target(e.driver.Name, e.driver.Module, e.driver.Cgo, facts, conn)
+	return target, errors.Join(err, conn.Close())
 }
 
 // Open opens all connections, so that none is opened while measuring.
 func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	c, err := connect(e.driver, request)
+	if err == nil {
+		err = errors.Join(worker.CheckOpen(request), c.resolve())
+	}
 	if err != nil {
 		return nil, wire.Opened{}, err
 	}
-	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request), opened: &c.connections, begin: request.Settings[wire.Begin]}
-	if err := db.open(c, request); err != nil {
-		return nil, wire.Opened{}, errors.Join(err, db.Close())
+	a := &api{connector: c, proof: proof.New(e.driver.prover(), request), begin: request.Settings[wire.Begin]}
+	var setup worker.Setup[*conn]
+	switch {
+	case c.source.Memory && c.shared:
+		err = a.keep()
+	case c.source.Memory:
+		setup.Fill = a.fill
 	}
-	return db, c.opened(), nil
+	if err != nil {
+		return nil, wire.Opened{}, errors.Join(err, a.CloseAll())
+	}
+	db, err := worker.Open(a, request, setup)
+	if err != nil {
+		return nil, wire.Opened{}, err
+	}
+	return db, c.source.Opened, nil
 }
 
-// database is the open pools. The one for changes has its connections taken
-// out for good, so that statements can stay with them.
-type database struct {
-	driver  Driver
-	proof   *proof.Proof
-	readers *sql.DB
-	count   int    // of readers
-	lazy    bool   // nothing has opened one yet
-	begin   string // how transactions begin that the driver begins; empty: by SQL
-	changes *sql.DB
-	keeper  *sql.DB // holds a shared database in memory; nil where there is none
-	writers kit.Turns[*sql.Conn]
-	opened  *atomic.Int64 // connections
-	waits   kit.Waits     // for a connection for changes
+// plain opens a DSN as it is, with one connection.
+func (d Driver) plain(dsn string) (sqlite.Conn, error) {
+	db, err := sql.Open(d.SQLName, dsn)
+	if err != nil {
+		return nil, err
+	}
+	return single(db)
 }
 
-func (d *database) open(c *connector, request wire.Open) error {
-	if request.Readers < 1 && request.Writers < 1 {
-		return wire.Errorf(wire.Invalid, "no connections asked for")
-	}
-	if err := c.resolve(); err != nil {
-		return err
-	}
-	err := d.keep(c)
-	if err == nil {
-		err = d.openWriters(c, request)
-	}
-	if err == nil {
-		err = d.openReaders(c, request)
-	}
-	if err == nil && c.memory && d.keeper == nil {
-		err = d.any(func(conn *sql.Conn) error { return c.fill(conn) })
-	}
-	if err == nil {
-		err = d.once(request.Once)
-	}
-	return err
-}
-
-func (d *database) openWriters(c *connector, request wire.Open) error {
-	d.writers = make(kit.Turns[*sql.Conn], request.Writers)
-	if request.Writers < 1 {
-		return nil
-	}
-	d.changes = sql.OpenDB(c)
-	d.changes.SetMaxOpenConns(request.Writers)
-	for range request.Writers {
-		conn, err := d.changes.Conn(context.Background())
+func (d Driver) prover() proof.Driver {
+	return proof.Driver{Busy: d.Busy, Plain: d.plain, Tested: func(request wire.Open) (sqlite.Conn, error) {
+		c, err := connect(d, request)
+		if err == nil {
+			err = c.resolve()
+		}
 		if err != nil {
-			return fmt.Errorf("open a connection: %w", err)
+			return nil, err
 		}
-		d.writers <- conn
-	}
-	return nil
+		return single(sql.OpenDB(c))
+	}}
 }
 
-func (d *database) openReaders(c *connector, request wire.Open) error {
-	d.count = request.Readers
-	if d.count < 1 {
-		return nil
+// keep fills a database in memory that several connections share. It is there
+// as long as a connection to it is open.
+func (a *api) keep() error {
+	a.keeper = sql.OpenDB(a.connector)
+	a.keeper.SetMaxOpenConns(1)
+	c, err := take(a.keeper)
+	if err != nil {
+		return fmt.Errorf("open a connection: %w", err)
 	}
-	d.readers = sql.OpenDB(c)
-	d.readers.SetMaxOpenConns(d.count)
-	d.readers.SetMaxIdleConns(request.Idle)
-	if d.lazy = request.Lazy; d.lazy {
-		return nil
+	err = sharing(lent{c})
+	if err == nil {
+		err = a.fill(c)
 	}
-	return d.eachReader(func(string, *sql.Conn) error { return nil })
+	return errors.Join(err, a.Close(c))
 }
 
-// holdReaders holds all connections of the pool at the same time.
-func (d *database) holdReaders(use func(held []*sql.Conn) error) error {
-	var held []*sql.Conn
-	defer func() {
-		for _, conn := range held {
-			_ = conn.Close() // gives it back
-		}
-	}()
-	for i := range d.count {
-		conn, err := d.readers.Conn(context.Background())
-		if err != nil {
-			return fmt.Errorf("connection %d of %d: %w", i+1, d.count, err)
-		}
-		held = append(held, conn)
-	}
-	return use(held)
+// fill copies the prepared file into a connection's database in memory.
+func (a *api) fill(c *conn) error {
+	d := a.connector.driver
+	return worker.Fill(lent{c}, d.prover(), a.connector.request.Path, cmp.Or(d.VFS, "unix"))
 }
 
-func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) error {
-	return d.holdReaders(func(held []*sql.Conn) error {
-		for i, conn := range held {
-			if err := visit(wire.ReaderName(i), conn); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// onEachReader calls use once for every connection of the pool, while that
-// connection is the only one that is free.
-func (d *database) onEachReader(use func() error) error {
-	return d.holdReaders(func(held []*sql.Conn) error {
-		for i, conn := range held {
-			if err := conn.Close(); err != nil {
-				return err
-			}
-			if err := use(); err != nil {
-				return err
-			}
-			again, err := d.readers.Conn(context.Background())
-			if err != nil {
-				return err
-			}
-			held[i] = again
-		}
-		return nil
-	})
-}
-
-func (d *database) once(statements []string) error {
-	for _, text := range statements {
-		if err := d.any(func(conn *sql.Conn) error {
-			_, err := conn.ExecContext(context.Background(), text)
-			return err
-		}); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return nil
-}
-
-// any lends one connection, a reader's where there is one.
-func (d *database) any(use func(*sql.Conn) error) error {
-	if d.readers == nil {
-		return d.writers.Lend(use)
-	}
-	conn, err := d.readers.Conn(context.Background())
+// sharing refuses SQLite before 3.36: each connection through its memdb has a
+// database of its own.
+func sharing(c lent) error {
+	version, err := c.Texts("SELECT sqlite_version()")
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	return use(conn)
-}
-
-// Query runs SQL and visits its rows.
-func (d *database) Query(text string, returns []string, visit func([]any) error) error {
-	return d.any(func(conn *sql.Conn) error {
-		plain, err := stored(conn, text, nil)
-		if err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-		rows, err := conn.QueryContext(context.Background(), plain)
-		if err != nil {
-			return fmt.Errorf("%s: %w", plain, err)
-		}
-		dest, err := newStored(returns)
-		if err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		_, err = dest.scan(rows, visit, nil)
-		return err
-	})
-}
-
-// Close closes all connections.
-func (d *database) Close() error {
-	errs := []error{d.writers.Close((*sql.Conn).Close)}
-	for _, pool := range []*sql.DB{d.readers, d.changes, d.keeper} {
-		if pool != nil {
-			errs = append(errs, pool.Close())
-		}
+	var major, minor int
+	if _, err := fmt.Sscanf(version[0][0], "%d.%d", &major, &minor); err != nil || major < 3 || major == 3 && minor < 36 {
+		return wire.Errorf(wire.Unsupported, "SQLite %s has no database in memory that connections share", version[0][0])
 	}
-	return errors.Join(errs...)
-}
-
-// busy marks errors that mean a locked database.
-func (d *database) busy(err error) error {
-	if err != nil && !errors.Is(err, kit.ErrBusy) && d.driver.Busy(err) {
-		return fmt.Errorf("%w: %w", kit.ErrBusy, err)
-	}
-	return err
+	return nil
 }

@@ -43,7 +43,7 @@ func TestTarget(t *testing.T) {
 		t.Error("a driver that is not there has a target")
 	}
 	f.respond = func(int, string, []driver.Value) answer { return answer{err: errors.New("no such function")} }
-	if _, err := New(d).Target(); err == nil || err.Error() != "sqlite_version: no such function" {
+	if _, err := New(d).Target(); err == nil || err.Error() != "SELECT sqlite_version(), sqlite_source_id(): no such function" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,22 +41,28 @@ func TestWritersInTurn(t *testing.T) {
 
 // TestWaitForWriter: a client without a free connection waits for one.
 func TestWaitForWriter(t *testing.T) {
-	f := &fake{}
+	f, working, done := &fake{}, make(chan int64), make(chan error)
 	db := openFake(t, f, wire.Open{Writers: 1})
-	_, client := prepareOn(t, f, db, insert, openTrace(t, 7))
-	taken := <-db.writers
-	done := make(chan error)
-	go func() {
-		_, err := client.Do(0)
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		t.Fatalf("it did not wait: %v", err)
-	default:
+	operation, first := prepareOn(t, f, db, insert, openTrace(t, 7, 8))
+	second, err := operation.Client()
+	must(t, err)
+	f.respond = func(_ int, _ string, args []driver.Value) answer { // which takes as long as the channel
+		working <- args[0].(int64)
+		working <- args[0].(int64)
+		return answer{}
 	}
-	db.writers <- taken
-	if err := <-done; err != nil {
+	for i, client := range []kit.Client{first, second} {
+		go func() {
+			_, err := client.Do(i)
+			done <- err
+		}()
+	}
+	for range 2 {
+		if first, same := <-working, <-working; first != same {
+			t.Errorf("%d and %d work at the same time", first, same)
+		}
+	}
+	if err := errors.Join(<-done, <-done); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"assay/kit/column"
 	"assay/kit/column/columntest"
+	worker "assay/kit/sql"
 	"assay/kit/wire"
 )
 
@@ -134,6 +135,8 @@ func (f *fake) database(t *testing.T, d Driver, request wire.Open) *database {
 	f.log = nil
 	return db.(*database)
 }
+
+type database = worker.Database[Conn]
 
 func must(t testing.TB, err error) {
 	t.Helper()

@@ -1,6 +1,7 @@
 package stepdb
 
 import (
+	"fmt"
 	"strings"
 
 	"assay/kit"
@@ -35,14 +36,14 @@ type destinations struct {
 	stored  bool  // visitors see values as they are stored, whatever is declared
 }
 
-func newDestinations(types []string) (*destinations, error) {
+func newDestinations(types []string) (destinations, error) {
 	kinds := map[string]kind{"int": integer, "real": real, "text": text, "blob": blob, "bool": boolean}
-	d := &destinations{columns: make([]destination, len(types)), values: make([]any, len(types))}
+	d := destinations{columns: make([]destination, len(types)), values: make([]any, len(types))}
 	for i, declared := range types {
 		name, nullable := strings.CutSuffix(declared, "?")
 		k, ok := kinds[name]
 		if !ok {
-			return nil, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", declared)
+			return d, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", declared)
 		}
 		d.columns[i] = destination{kind: k, nullable: nullable}
 	}
@@ -105,6 +106,9 @@ func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
 // storedRow reads values for verified answers: SQLite itself would make an int
 // of the text '5', of 5.5 and of NULL.
 func (d *destinations) storedRow(stmt Stmt, visit func([]any) error) (err error) {
+	if n := stmt.Columns(); n != len(d.values) {
+		return fmt.Errorf("answers %d columns, declared are %d", n, len(d.values))
+	}
 	for i := range d.values {
 		switch stmt.Type(i) {
 		case Integer:
