@@ -44,7 +44,7 @@ func setupOwn(env *testscript.Env) error {
 	}
 	for _, driver := range []string{"modernc", "glebarez"} { // which drafts name beside mattn
 		worker := filepath.Join(env.WorkDir, "source", "workers", driver)
-		if err := os.Mkdir(worker, 0o755); err != nil {
+		if err := os.MkdirAll(worker, 0o755); err != nil {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(worker, "worker"), []byte("#!/bin/sh\nexec fake-worker honest\n"), 0o755); err != nil {

@@ -58,6 +58,9 @@ func TestQuickWithEveryWorker(t *testing.T) {
 		if trial.Cell.Begin != "" && trial.Cell.Driver == "activerecord" && trial.Outcome == assay.Unsupported {
 			continue // before Rails 8, transactions begin in one way
 		}
+		if trial.Cell.Begin == "deferred" && trial.Cell.Driver == "libsql" && trial.Outcome == assay.Failed {
+			continue // it does not end a statement that was answered busy, and the transaction cannot end either
+		}
 		if trial.Outcome != want {
 			t.Errorf("%s of %s: got %s (%s), want %s", trial.Cell.Operation, trial.Cell.Driver, trial.Outcome, trial.Reason, want)
 		}

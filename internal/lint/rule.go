@@ -73,8 +73,3 @@ func Rules() []Rule {
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
-
-func ruleOf(id string) Rule {
-	all := Rules()
-	return all[slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })]
-}

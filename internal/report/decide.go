@@ -24,7 +24,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
 		lines = s.wrap("", "  ", fmt.Sprintf("Too close to matter in %s: what is undecided there differs by at most %s. Does that matter to you? If not, --margin %s calls it equal.",
 			r.tablesWords(a.Near), apart, strings.ReplaceAll(apart, " ", "")))
 	}
-	text := "Undecided in " + r.tablesWords(a.Open)
+	text := "Who is fastest is undecided in " + r.tablesWords(a.Open)
 	switch {
 	case len(a.Open) == 0 && a.NotRun == 0:
 		return lines
@@ -39,9 +39,9 @@ func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
 	case a.Needs == 0:
 		return append(lines, s.wrap("", "  ", fmt.Sprintf("%s: not within %s on this machine. Fewer cells (--only) or a quieter machine show more.", text, analysis.Patience))...)
 	case len(a.Decidable) < len(a.Open):
-		text += fmt.Sprintf("; %d of them within %s", len(a.Decidable), a.Needs)
+		text += fmt.Sprintf("; this decides %d of them within %s", len(a.Decidable), a.Needs)
 	default:
-		text += "; within " + a.Needs.String()
+		text += "; this decides it within " + a.Needs.String()
 	}
 	return append(append(lines, s.wrap("", "  ", text+":")...), "  "+r.decide(a))
 }

@@ -24,7 +24,7 @@ func TestDecide(t *testing.T) {
 		has     []string
 		not     string
 	}{
-		"all were measured": {open, time.Minute, []string{"; within "}, "--margin"},
+		"all were measured": {open, time.Minute, []string{"; this decides it within "}, "--margin"},
 		"one was not": {append([]assay.Trial{analysistest.Ended(cellOf("insert", "mattn", "web", ""), assay.NotRun, "the budget ended"),
 			analysistest.Ended(cellOf("insert", "modernc", "web", ""), assay.NotRun, "the budget ended")}, open...), 0, nil, "--only"},
 		"a long time": {slow, time.Minute, []string{"not within 10m0s"}, "1h"},

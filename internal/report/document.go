@@ -135,7 +135,7 @@ func (r *Report) addTables(d *doc.Document) {
 	d.Add(doc.Heading, "Figures")
 	baseline := r.Run.Baseline
 	d.Add(doc.Paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
-		"± is half the width of the figure's 95 %% CI. "+
+		"± is the longer side of the figure's 95 %% CI. A bound is one-sided. "+
 		"Times are of alternating instances: alone, writes take up to 20 %% less. Reads are of a database that nobody writes. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Driver.Name, "the reference"), profileWords(baseline.Profile))

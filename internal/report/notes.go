@@ -158,7 +158,11 @@ func (f finding) words(s Screen) string {
 	case f.rows == 1:
 		return fmt.Sprintf("%s: %s: %s", f.code, f.where, evidence)
 	}
-	return fmt.Sprintf("%s, %d of %d figures; worst: %s: %s", f.code, f.rows, f.of, f.where, evidence)
+	which := "worst"
+	if _, reported := f.worst.Doubt.(analysis.Reported); reported { // nothing orders these
+		which = "such as"
+	}
+	return fmt.Sprintf("%s, %d of %d figures; %s: %s: %s", f.code, f.rows, f.of, which, f.where, evidence)
 }
 
 // outcomeFindings are the rows that did not end ok, by outcome.

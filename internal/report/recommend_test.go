@@ -109,7 +109,7 @@ func TestSuggestions(t *testing.T) {
 		got = append(got, suggestionSentence(s))
 	}
 	want := []string{
-		"For durability power (every acknowledged commit survives a power cut): mattn with profile web: fastest, or equivalent to the fastest, in 2 of 3 comparisons of one process that the data decide, elsewhere at most 1.50x slower (95 % bound); not compared with the 1 of none",
+		"For durability power (every acknowledged commit survives a power cut): mattn with profile web: fastest, or equivalent to the fastest, in 2 of 3 comparisons of one process that the data decide, elsewhere at most 1.50x slower (95 % bound); not ranked against the 1 of none",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

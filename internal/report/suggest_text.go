@@ -96,7 +96,7 @@ func oddsWords(chance float64) string {
 	return fmt.Sprintf(", odds %s that nothing is faster over all tables", words)
 }
 
-// otherClasses say what a suggestion was not compared with.
+// otherClasses say what a suggestion was not ranked against.
 func otherClasses(s analysis.Suggestion) string {
 	if len(s.Others) == 0 {
 		return ""
@@ -105,7 +105,7 @@ func otherClasses(s analysis.Suggestion) string {
 	for _, o := range s.Others {
 		parts = append(parts, fmt.Sprintf("%d of %s", o.Members, cmp.Or(string(o.Durability), "unknown durability")))
 	}
-	return "; not compared with the " + list(parts)
+	return "; not ranked against the " + list(parts)
 }
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.

@@ -46,13 +46,16 @@ func significant(v float64, unit string, n int) string {
 // two launches can be anything.
 const maxHalfWidth = 999
 
-// figureText is a figure with half its interval, as a share of it.
+// halfWidth is the longer side of a figure's interval, as a share of the figure.
+func halfWidth(i stat.Interval) float64 { return max(i.High-i.Center, i.Center-i.Low) / i.Center }
+
+// figureText is a figure with the longer side of its interval, as a share of it.
 func figureText(f analysis.Figure) string {
 	s := human(f.Interval.Center, f.Metric.Unit)
 	if !f.Interval.Known() {
 		return s + " ± ?"
 	}
-	half := 50 * (f.Interval.High - f.Interval.Low) / f.Interval.Center
+	half := 100 * halfWidth(f.Interval)
 	if half > maxHalfWidth {
 		return s + " ± >" + strconv.Itoa(maxHalfWidth) + " %"
 	}
@@ -92,7 +95,7 @@ func shownFigure(i stat.Interval, unit string) string {
 // uncertainty is the half of a figure's interval where the figure has too few launches or too wide
 // an interval to be taken for what it says; the mark alone where it has none.
 func uncertainty(i stat.Interval) string {
-	half := max(i.High-i.Center, i.Center-i.Low) / i.Center
+	half := halfWidth(i)
 	switch {
 	case i.N >= stat.MinLaunches && half <= maxSpread:
 		return ""
