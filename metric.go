@@ -90,7 +90,7 @@ var Metrics = []Metric{
 	{Name: FetchedPerOp, Unit: "B", MayBeZero: true, About: "bytes read from storage, what the page cache did not have / operations"},
 	{Name: WrittenPerOp, Unit: "B", MayBeZero: true, About: "bytes sent to storage / operations"},
 	{Name: WrittenPerPut, Unit: "B/B", About: "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
-	{Name: SyncsPerOp, Unit: "1/op", MayBeZero: true, About: "syncs of files / operations, in a trace of some commits that is not measured"},
+	{Name: SyncsPerOp, Unit: "1/op", MayBeZero: true, About: "syncs of files / operations, in a trace of 20 commits that is not measured and seldom has a checkpoint"},
 	{Name: DiskBytes, Unit: "B", About: "what the database takes on the disk after the block, when it is closed"},
 	{Name: SwitchesPerOp, Unit: "1/op", MayBeZero: true, About: "voluntary and involuntary context switches / operations"},
 	{Name: PeakBytes, Unit: "B", About: "peak resident memory of the worker process; of several processes, added up"},

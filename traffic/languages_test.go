@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/build/catalog"
 	"assay/internal/dataset"
 	"assay/internal/draft"
 	"assay/traffic"
@@ -180,7 +181,6 @@ func orders() string {
 // The same work recorded in each language gives the same draft as Go's: operations,
 // weights, transactions and skew; and the same statements with the same values.
 func TestLanguagesDraftAlike(t *testing.T) {
-	t.Setenv("ASSAY_SOURCE", must[string](t)(filepath.Abs(".."))) // the program of this test lies elsewhere
 	work := filepath.Join(t.TempDir(), "orders")
 	if err := os.WriteFile(work, []byte(orders()), 0o600); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ type summary struct {
 func drafted(t *testing.T, log []byte) summary {
 	t.Helper()
 	database := shop(t)
-	d, err := draft.Make(t.Context(), draft.Options{Database: database, Logs: []draft.Log{{Name: "log", Data: log}}, Plan: database + ".yaml", Folder: t.TempDir(),
+	d, err := draft.Make(t.Context(), draft.Options{Database: database, Drivers: must[[]catalog.Driver](t)(catalog.Read("../workers")), Logs: []draft.Log{{Name: "log", Data: log}}, Plan: database + ".yaml", Folder: t.TempDir(),
 		Timeout: time.Minute, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
 		Estimate: func(*dataset.Data, []assay.Case, int) time.Duration { return time.Minute }})
 	if err != nil {

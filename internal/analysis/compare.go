@@ -80,20 +80,28 @@ func (r *Row) compared() bool {
 	return r.Reference != nil && r.Reference != r && r.Comparable() && r.Reference.Comparable()
 }
 
-// compareWithReference gives each figure of a row its ratio.
+// reciprocals are the metrics that are one figure said in two ways.
+var reciprocals = map[string]string{assay.NsPerOp: assay.OpPerS, assay.OpPerS: assay.NsPerOp}
+
+// compareWithReference gives each figure of a row its ratio: that of the primary figure is
+// judged with the table, and its reciprocal has the same one.
 func (t *Table) compareWithReference(row *Row, c *contest) {
 	if !row.compared() {
 		return
 	}
 	ref := row.Reference
+	comparison, judged := c.compare(row, ref)
+	judged = judged && comparison.Ratio.N > 0
 	for i, f := range row.Figures {
-		if f.Metric.Name == t.Primary.Name {
-			if comparison, ok := c.compare(row, ref); ok && comparison.Ratio.N > 0 {
+		switch p := row.pairs(ref, f.Metric.Name); {
+		case f.Metric.Name == t.Primary.Name:
+			if judged {
 				row.Figures[i].Comparison, row.Figures[i].Ratio = &comparison, &comparison.Ratio
 			}
-			continue
-		}
-		if p := row.pairs(ref, f.Metric.Name); p.N > 0 {
+		case judged && f.Metric.Name == reciprocals[t.Primary.Name]:
+			ratio := comparison.Ratio.Inverse()
+			row.Figures[i].Ratio = &ratio
+		case p.N > 0:
 			ratio := stat.Rule{Planned: t.Planned}.Ratio(p)
 			row.Figures[i].Ratio = &ratio
 		}

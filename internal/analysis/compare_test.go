@@ -223,6 +223,24 @@ func TestReferenceVersion(t *testing.T) {
 	}
 }
 
+// One comparison has one interval, whichever of two reciprocal metrics shows it.
+func TestReciprocalFiguresHaveOneInterval(t *testing.T) {
+	var trials []assay.Trial
+	for i, driver := range []string{"modernc", "mattn", "glebarez"} { // which tell of each other's spread
+		trials = append(trials, analysistest.Launches(analysistest.Cell("get", driver, "web"), 3, 1000+float64(300*i), i)...)
+	}
+	for name, row := range rowsOf(t, mustReport(t, analysistest.PlainRun, trials)) {
+		nanos, _ := row.Figure("ns/op")
+		rate, _ := row.Figure("op/s")
+		if nanos.Comparison == nil {
+			continue
+		}
+		if want := nanos.Comparison.Ratio.Inverse(); rate.Ratio == nil || *rate.Ratio != want {
+			t.Errorf("%s: op/s has the ratio %+v, want %+v", name, rate.Ratio, want)
+		}
+	}
+}
+
 func TestNoise(t *testing.T) {
 	trials := analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 0)
 	trials = append(trials, twin(analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1100, 0))...)
