@@ -35,8 +35,8 @@ func clock() int64 { return int64(time.Since(epoch)) }
 
 var epoch = time.Now()
 
-// lap is one measurement: what its clients share.
-type lap struct {
+// measurement is what the clients of one measurement share.
+type measurement struct {
 	p        *prepared
 	clients  []Client
 	phases   *Phases   // nil unless asked for
@@ -82,7 +82,7 @@ type share struct {
 // measure runs the operation. Between the two readings of the counters there
 // is nothing but the clients' loops; buffers are made before.
 func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
-	l, err := p.newLap(request)
+	l, err := p.newMeasurement(request)
 	if err != nil {
 		return wire.Measured{}, err
 	}
@@ -112,14 +112,14 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	return result, err
 }
 
-func (p *prepared) newLap(request wire.Measure) (*lap, error) {
+func (p *prepared) newMeasurement(request wire.Measure) (*measurement, error) {
 	if (request.Nanos > 0) == (request.Operations > 0) {
 		return nil, wire.Errorf(wire.Invalid, "measure wants nanos or operations, one of them")
 	}
 	if request.Operations%p.unit != 0 || request.Start%p.unit != 0 || request.Start < 0 {
 		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
 	}
-	l := &lap{p: p, clients: p.clients, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
+	l := &measurement{p: p, clients: p.clients, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
 		units: math.MaxInt64}
 	if request.Operations > 0 {
 		l.units = request.Operations / p.unit
@@ -142,7 +142,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 	return l, err
 }
 
-func (l *lap) run(shares []share) {
+func (l *measurement) run(shares []share) {
 	if len(shares) == 1 {
 		l.client(l.clients[0], &shares[0])
 		return
@@ -155,8 +155,8 @@ func (l *lap) run(shares []share) {
 }
 
 // client is the measured loop: draw a position, do the operation, read the
-// clock. Whatever is not as expected leaves by trouble.
-func (l *lap) client(c Client, s *share) {
+// clock. Whatever is not as expected leaves by retryOrCount.
+func (l *measurement) client(c Client, s *share) {
 	want, length := l.p.rows, l.p.length
 	previous := l.barrier()
 	for {
@@ -176,7 +176,7 @@ func (l *lap) client(c Client, s *share) {
 			}
 			rows, err := c.Do(int(position))
 			if err != nil || rows != want && want >= 0 {
-				if !l.trouble(c, s, int(position), rows, err) {
+				if !l.retryOrCount(c, s, int(position), rows, err) {
 					right--
 				}
 			}
@@ -200,7 +200,7 @@ func (l *lap) client(c Client, s *share) {
 
 // barrier holds a client until all of them are running, so that none works
 // while others are still being started, and returns the clock.
-func (l *lap) barrier() int64 {
+func (l *measurement) barrier() int64 {
 	if l.arrived.Add(1) == int64(len(l.p.clients)) {
 		l.unix = time.Now().UnixNano()
 		l.began = clock()
@@ -217,9 +217,9 @@ func (l *lap) barrier() int64 {
 	return clock()
 }
 
-// trouble handles an error or an unexpected number of rows. It reports
+// retryOrCount handles an error or an unexpected number of rows. It reports
 // whether the operation was right in the end, after trying again.
-func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
+func (l *measurement) retryOrCount(c Client, s *share, position, rows int, err error) bool {
 	if errors.Is(err, ErrBusy) && l.p.spec.RetryBusy {
 		rows, err = s.busies.retry(err, func() (int, error) { return c.Do(position) })
 	} else {
@@ -281,7 +281,7 @@ func (s *share) note(err error) {
 // clients were running to the moment the first one stopped. What ends later
 // (each client has at most one draw of it) counts by the part of its time that
 // lies inside: left out, it would make few slow operations look slower.
-func (l *lap) sum(shares []share) wire.Measured {
+func (l *measurement) sum(shares []share) wire.Measured {
 	end := int64(math.MaxInt64)
 	for i := range shares {
 		end = min(end, shares[i].exit)

@@ -314,7 +314,7 @@ func TestErrorsEndIt(t *testing.T) {
 // and what ends later counts by the part of its time that lies before.
 func TestInFlight(t *testing.T) {
 	right := func() *wire.Histogram { return new(wire.Histogram) }
-	l := &lap{p: &prepared{unit: 5}, began: 100, latency: true}
+	l := &measurement{p: &prepared{unit: 5}, began: 100, latency: true}
 	shares := []share{
 		{done: 5, executed: 6, last: 150, lastRight: 1, exit: 170, histogram: right()},                         // all in time
 		{done: 9, executed: 9, last: 160, lastRight: 3, exit: 160, histogram: right()},                         // the first to stop
@@ -338,7 +338,7 @@ func TestInFlight(t *testing.T) {
 func TestOneClientEndsWithItsLastDraw(t *testing.T) {
 	f, _ := watched()
 	p := prepareFake(t, f, oneRow("a"), 1)
-	l, err := p.newLap(wire.Measure{Operations: 50})
+	l, err := p.newMeasurement(wire.Measure{Operations: 50})
 	must(t, err)
 	shares := make([]share, 1)
 	l.run(shares)
@@ -349,7 +349,7 @@ func TestOneClientEndsWithItsLastDraw(t *testing.T) {
 
 // TestFirstWords: the first client's first error and miss are told.
 func TestFirstWords(t *testing.T) {
-	l := &lap{p: &prepared{unit: 1}}
+	l := &measurement{p: &prepared{unit: 1}}
 	var a, b share
 	b.note(errDisk)
 	b.note(errors.New("second"))

@@ -175,7 +175,7 @@ func alternate(ours *assayLoop, theirs *handLoop, length int) (float64, error) {
 }
 
 // Windows of a run time operations that change nothing in batches where they
-// are short (internal/runner/windows.go); the ratios are of the same loop.
+// are short (internal/runner/joint_launch.go); the ratios are of the same loop.
 const (
 	shortNanos = 10_000
 	batchNanos = 40_000

@@ -166,7 +166,7 @@ func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 		e.addPublished(a, b, f.metric())
 	}
 	if f.Claim.Plan == "" {
-		e.judgeOwn(a, b, f.metric())
+		e.judgeBySource(a, b, f.metric())
 		return e, nil
 	}
 	found, err := f.choose(c, runs)

@@ -117,7 +117,7 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 	case err != nil:
 		return err
 	case d.Prebuilt:
-		return asItIs(d, spec)
+		return checkNotCompiled(d, spec)
 	case d.installs(spec.Version):
 		return d.checkVersion(spec.Version)
 	case d.Script && isVersion(spec.Version):
@@ -138,8 +138,8 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 	return j.check(ctx)
 }
 
-// asItIs refuses options of what is not compiled here, and what is no version of it.
-func asItIs(d Driver, spec Spec) error {
+// checkNotCompiled refuses options of what is not compiled here, and what is no version of it.
+func checkNotCompiled(d Driver, spec Spec) error {
 	if len(spec.Options) > 0 {
 		return &SpecError{fmt.Errorf("assay does not compile its SQLite, so it has no compile options: ask for %s", d.Name)}
 	}
@@ -238,7 +238,7 @@ func (b *Builder) failed(spec Spec, err error) error {
 // prebuilt uses the executable as it is, in any language, or with what its
 // installer puts beside it.
 func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
-	if err := asItIs(d, spec); err != nil {
+	if err := checkNotCompiled(d, spec); err != nil {
 		return Worker{}, err
 	}
 	if d.Installs {

@@ -296,7 +296,7 @@ func TestOutsideOfTheSources(t *testing.T) {
 		"db.go:3:15: undefined: missing": false,
 	} {
 		err := errors.New(text)
-		if got := outside(err); got != want || errors.Is(notCompiled(err), ErrNotCompiled) == want {
+		if got := isEnvironmentError(err); got != want || errors.Is(notCompiled(err), ErrNotCompiled) == want {
 			t.Errorf("%s: got %t and %v, want %t", text, got, notCompiled(err), want)
 		}
 	}

@@ -135,15 +135,15 @@ func (j *cJob) build(ctx context.Context) error {
 			return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
 		}
 		program := filepath.Join(temp, "program")
-		if err := j.greeted(ctx, program); err != nil {
+		if err := j.checkHello(ctx, program); err != nil {
 			return err
 		}
 		return install(program, j.program)
 	})
 }
 
-// greeted asks a worker, and not a program beside one, for its hello.
-func (j *cJob) greeted(ctx context.Context, program string) error {
+// checkHello asks a worker, and not a program beside one, for its hello.
+func (j *cJob) checkHello(ctx context.Context, program string) error {
 	if j.folder != filepath.Join("workers", j.driver.Name) {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (j *cJob) greeted(ctx context.Context, program string) error {
 	if j.driver.installs(j.spec.Version) {
 		version = j.spec.Version
 	}
-	return j.builder.greeted(ctx, j.driver, program, version)
+	return j.builder.checkHello(ctx, j.driver, program, version)
 }
 
 func (j *cJob) compileSQLite() []string {

@@ -89,7 +89,7 @@ func (c *compilation) withoutCgo(ctx context.Context) (string, error) {
 	switch {
 	case err == nil:
 		return "", nil
-	case ctx.Err() != nil || outside(err): // it says nothing of the sources
+	case ctx.Err() != nil || isEnvironmentError(err): // it says nothing of the sources
 		return "", err
 	}
 	return err.Error(), nil

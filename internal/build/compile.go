@@ -20,7 +20,7 @@ import (
 // to its place only when it is complete and made of the right modules.
 func (j *job) build(ctx context.Context) error {
 	return j.do(ctx, (*compilation).get, (*compilation).checkCgo, (*compilation).download, (*compilation).compile, (*compilation).unchanged,
-		(*compilation).checkModules, (*compilation).greeted, (*compilation).install)
+		(*compilation).checkModules, (*compilation).checkHello, (*compilation).install)
 }
 
 // check does what takes no compiler: it finds out whether the version exists.
@@ -44,8 +44,8 @@ func (j *job) do(ctx context.Context, steps ...func(*compilation, context.Contex
 	})
 }
 
-// greeted asks the worker for its hello. One that differs in its layout only has said it.
-func (c *compilation) greeted(ctx context.Context) error {
+// checkHello asks the worker for its hello. One that differs in its layout only has said it.
+func (c *compilation) checkHello(ctx context.Context) error {
 	if c.layout > 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (c *compilation) greeted(ctx context.Context) error {
 	if c.checkout.Dir != "" || c.engine.Name != "" {
 		version = "" // nobody published it
 	}
-	return c.builder.greeted(ctx, c.driver, c.output, version)
+	return c.builder.checkHello(ctx, c.driver, c.output, version)
 }
 
 func (c *compilation) install(context.Context) error { return install(c.output, c.program) }
@@ -106,7 +106,7 @@ func (c *compilation) get(ctx context.Context) error {
 		return nil
 	}
 	_, err := c.run(ctx, append([]string{"get"}, c.modules()...)...)
-	if err == nil || ctx.Err() != nil || outside(err) && !forbids(err, c.version) {
+	if err == nil || ctx.Err() != nil || isEnvironmentError(err) && !forbids(err, c.version) {
 		return err
 	}
 	return &SpecError{err}
@@ -229,7 +229,7 @@ func Broken(err error) bool { return errors.Is(err, ErrNotCompiled) || errors.Is
 // notCompiled marks an error of a compiler, unless there is none to be found, or
 // what failed is outside of the sources.
 func notCompiled(err error) error {
-	if err == nil || strings.Contains(err.Error(), ccHint) || outside(err) {
+	if err == nil || strings.Contains(err.Error(), ccHint) || isEnvironmentError(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
@@ -247,9 +247,9 @@ var (
 var exhausted = []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), syscall.EIO.Error(), syscall.EROFS.Error(), syscall.EMFILE.Error(),
 	syscall.ENOMEM.Error(), "out of memory", "signal: killed", "killed signal"}
 
-// outside reports whether a build failed by what is outside of the sources: the
+// isEnvironmentError reports whether a build failed by what is outside of the sources: the
 // network, the disk or the memory.
-func outside(err error) bool {
+func isEnvironmentError(err error) bool {
 	text := err.Error()
 	for _, line := range unreachable.FindAllString(text, -1) {
 		if !absent.MatchString(line) {

@@ -169,7 +169,7 @@ func TestAskHello(t *testing.T) {
 	}
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'Perl is missing' >&2\nexit 69\n"), 0o755))
 	b := &Builder{Hello: AskHello}
-	err = b.greeted(t.Context(), Driver{}, program, "")
+	err = b.checkHello(t.Context(), Driver{}, program, "")
 	if lacks, is := errors.AsType[*NotInstalledError](err); !is || lacks.Words != "Perl is missing" {
 		t.Errorf("got %v, want what the worker lacks", err)
 	}

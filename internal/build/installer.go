@@ -73,7 +73,7 @@ func (b *Builder) installed(ctx context.Context, d Driver, spec Spec, start time
 			if err := i.packages.beside(ctx, own); err != nil {
 				return b.unpublished(ctx, d, spec.Version, err)
 			}
-			if err := b.greeted(ctx, d, filepath.Join(own, "worker"), spec.Version); err != nil {
+			if err := b.checkHello(ctx, d, filepath.Join(own, "worker"), spec.Version); err != nil {
 				return err
 			}
 			return install(own, i.program)

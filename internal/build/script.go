@@ -53,7 +53,7 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 			return j.builder.unpublished(ctx, j.driver, j.spec.Version, err)
 		}
 	}
-	if err := j.greeted(ctx, filepath.Join(own, "worker")); err != nil {
+	if err := j.checkHello(ctx, filepath.Join(own, "worker")); err != nil {
 		return err
 	}
 	return install(own, j.program)

@@ -97,9 +97,9 @@ func AskHello(ctx context.Context, program string) (wire.Hello, error) {
 	return w.Hello(), nil
 }
 
-// greeted asks a program for its hello before it is cached: what was compiled or installed without
+// checkHello asks a program for its hello before it is cached: what was compiled or installed without
 // an error need not run. Where a version was asked for, it has to say that one.
-func (b *Builder) greeted(ctx context.Context, d Driver, program, version string) error {
+func (b *Builder) checkHello(ctx context.Context, d Driver, program, version string) error {
 	if b.Hello == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ const (
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	return r.measure(ctx, func() error {
-		r.look(ctx)
+		r.checkLoad(ctx)
 		r.sayWhatIsLast()
 		if err := r.rounds(ctx); err != nil {
 			return err
@@ -255,9 +255,9 @@ const (
 	minLook   = 100 * time.Millisecond
 )
 
-// look looks what others do on the machine before the first window. A run that goes on stays
+// checkLoad looks what others do on the machine before the first window. A run that goes on stays
 // as it began.
-func (r *Runner) look(ctx context.Context) {
+func (r *Runner) checkLoad(ctx context.Context) {
 	guess := time.Duration(0)
 	for _, g := range r.groups {
 		guess += time.Duration(r.config.Launches) * g.guess()

@@ -42,9 +42,9 @@ func (p *prepared) answering(units int64) ([]Client, *answers, error) {
 	return clients, a, nil
 }
 
-// digests returns the digest of each unit of a lap, in the order of positions. One
+// digests returns the digest of each unit of a measurement, in the order of positions. One
 // that several clients ran has its digests in any order.
-func (a *answers) digests(l *lap) []string {
+func (a *answers) digests(l *measurement) []string {
 	all := map[int][]string{}
 	for _, client := range a.clients {
 		for position, digests := range client.digests {

@@ -11,15 +11,15 @@ import (
 	"assay/published"
 )
 
-// ownMargin is within which two figures of a source count as equal.
-const ownMargin = 0.02
+// sourceMargin is within which two figures of a source count as equal.
+const sourceMargin = 0.02
 
 // addPublished takes what the source printed of a comparison.
 func (e *Evidence) addPublished(a, b published.Figure, metric assay.Metric) {
 	for i, figure := range []published.Figure{a, b} {
 		e.Published[i] = figure.Printed + " " + figure.Unit
 	}
-	e.Apart = apart(a, b)
+	e.Apart = whyIncomparable(a, b)
 	if b.Value != 0 {
 		e.Claimed = a.Value / b.Value
 		e.Against = e.Apart == "" && !agrees(e.Comparison, e.Claimed, metric.HigherBetter || isRate(a.Unit))
@@ -32,8 +32,8 @@ var rateUnit = regexp.MustCompile(`(?i)(/ *s(ec(ond)?)?|per second|\b(i?o|q|r|t)
 // isRate reports whether more of a unit is better, whatever the metric of a claim is.
 func isRate(unit string) bool { return rateUnit.MatchString(strings.TrimSpace(unit)) }
 
-// apart says why two figures of a source cannot be compared; empty where they can.
-func apart(a, b published.Figure) string {
+// whyIncomparable says why two figures of a source cannot be compared; empty where they can.
+func whyIncomparable(a, b published.Figure) string {
 	const format = "its figures are of different %s: %s, and %s"
 	switch {
 	case a.Unit != b.Unit:
@@ -53,8 +53,8 @@ func orNotStated(s string) string {
 	return s
 }
 
-// judgeOwn judges by the source's own figures.
-func (e *Evidence) judgeOwn(a, b published.Figure, metric assay.Metric) {
+// judgeBySource judges by the source's own figures.
+func (e *Evidence) judgeBySource(a, b published.Figure, metric assay.Metric) {
 	e.Open = false
 	if e.Apart != "" {
 		e.Reason = e.Apart
@@ -90,7 +90,7 @@ func (e *Evidence) judgeOwn(a, b published.Figure, metric assay.Metric) {
 // ofSource compares two figures by their samples, or by intervals that the source has of them;
 // known is false where it has neither.
 func ofSource(a, b published.Figure, higherBetter bool) (c stat.Comparison, known bool) {
-	rule := stat.Rule{Margin: ownMargin}
+	rule := stat.Rule{Margin: sourceMargin}
 	if len(a.Samples) >= stat.MinPairs && len(b.Samples) >= stat.MinPairs {
 		c, err := rule.CompareUnpaired(a.Samples, b.Samples, higherBetter)
 		return c, err == nil
