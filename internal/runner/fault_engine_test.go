@@ -116,7 +116,7 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 	}
 	if d.name == quits {
 		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
-			if d.working.Add(1) > 10_000 {
+			if d.working.Add(1) > 5_000 {
 				os.Exit(3)
 			}
 			return c.Do(position)
