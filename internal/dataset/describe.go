@@ -35,7 +35,7 @@ func (d *Data) Describe(ctx context.Context, query string, args []any) (types []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	types, err = describe(ctx, conn, query, args)
+	types, _, err = describe(ctx, conn, query, args)
 	if err == nil {
 		err = untyped(types)
 	}
@@ -52,16 +52,16 @@ func untyped(types []assay.Type) error {
 	return nil
 }
 
-// describe leaves the type of a column without any value empty.
-func describe(ctx context.Context, conn *sql.Conn, query string, args []any) ([]assay.Type, error) {
+// describe leaves the type of a column without any value empty, and says whether there was a row.
+func describe(ctx context.Context, conn *sql.Conn, query string, args []any) (types []assay.Type, answered bool, err error) {
 	columns, err := columnInfo(conn, query)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if len(columns) == 0 {
-		return nil, errors.New("it answers no columns")
+		return nil, false, errors.New("it answers no columns")
 	}
-	types := make([]assay.Type, len(columns))
+	types = make([]assay.Type, len(columns))
 	for i, c := range columns {
 		types[i] = declaredType(c.DeclType)
 	}
@@ -69,9 +69,10 @@ func describe(ctx context.Context, conn *sql.Conn, query string, args []any) ([]
 	// RETURNING, for its effect.
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	err = Visit(rows, func(row []any) error {
+		answered = true
 		for i, value := range row {
 			if types[i] == "" {
 				types[i] = valueType(value, columns[i].DeclType != "")
@@ -80,9 +81,10 @@ func describe(ctx context.Context, conn *sql.Conn, query string, args []any) ([]
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return nullable(ctx, conn, query, columns, types)
+	types, err = nullable(ctx, conn, query, columns, types)
+	return types, answered, err
 }
 
 // declaredType follows "Determination Of Column Affinity" of SQLite's
@@ -318,9 +320,10 @@ func resolveStep(ctx context.Context, conn *sql.Conn, step *assay.Step, args []a
 	return err
 }
 
-// complete describes a query and adds what was not known before.
+// complete describes a query and adds what was not known before. What is NULL in the last row
+// that is tried, as an aggregate of an empty table is, counts as a number that is missing.
 func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query string, args []any, row int) error {
-	found, err := describe(ctx, conn, query, args)
+	found, answered, err := describe(ctx, conn, query, args)
 	if err != nil {
 		return err
 	}
@@ -340,6 +343,9 @@ func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query st
 	for i, c := range columns {
 		if found[i] == "" {
 			found[i] = likelyType(c.DeclType)
+		}
+		if found[i] == "" && answered {
+			found[i] = "int?"
 		}
 	}
 	return untyped(found)

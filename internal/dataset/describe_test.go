@@ -106,6 +106,15 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// An aggregate of an empty table answers one row of NULL: that is an answer.
+func TestResolveNullOfEveryRow(t *testing.T) {
+	d := prepare(t, assay.Dataset{Schema: "CREATE TABLE empty (id INTEGER PRIMARY KEY, n INT, w TEXT)"})
+	op, err := d.Resolve(t.Context(), assay.Operation{Name: "none", Steps: []assay.Step{query("SELECT sum(n), max(w), count(*), max(id) + 1 FROM empty", 1)}})
+	if want := []assay.Type{"int?", "int?", "int?", "int?"}; err != nil || !reflect.DeepEqual(op.Steps[0].Returns, want) {
+		t.Errorf("got %v, %v; want %v", op.Steps[0].Returns, err, want)
+	}
+}
+
 func TestResolveGivesUp(t *testing.T) {
 	d := account(t)
 	op := assay.Operation{Name: "never", Steps: []assay.Step{query("SELECT upper(name) FROM account WHERE id < 0 * ?", -1)}}
