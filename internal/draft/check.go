@@ -129,7 +129,7 @@ func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
 // updated reads the columns that are set, or sums them up where the table is
 // large.
 func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
-	sure := !random(o.drawer.tokens) && !clock(o.drawer.tokens) // else the key may be set by chance
+	sure := !varies(o.drawer.tokens) // else the key may be set by chance
 	check, err := s.rowsInOrder(ctx, o.drawer.target, o.assigned(), func(*column) bool { return sure })
 	if check != "" || err != nil {
 		return check, err
@@ -164,7 +164,7 @@ func (o *statement) assigned() []*column {
 		}
 		item := g.tokens[i+1 : end]
 		name, _ := item[0].Name()
-		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !random(item) && !clock(item) {
+		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !varies(item) {
 			all = append(all, c)
 		}
 		if end >= len(g.tokens) || g.tokens[end].Kind != ',' {

@@ -1,14 +1,14 @@
 // Package draft writes a plan for a user's own database and queries.
 //
 // Of what a plan says beyond the queries, little is concluded: an equality draws from its
-// column, a new key continues, LIMIT is 20, what is written is as rows have it. The rest
+// column, a new key continues, LIMIT is 20, what is written is what another row has. The rest
 // stands in the plan as TODO. All else was tried: every operation is run on a private copy
 // of the database as a run prepares it, and one that fails is left out, with the reason.
 // The database itself is only read, by package dataset.
 //
 // The way through the package: script.go splits the file of queries, log.go reads a log of
-// traffic, schema.go reads tables and values, understand.go makes operations: use.go finds
-// out what an argument is compared with, args.go writes the SQL that gives it, statement.go
+// traffic, schema.go reads tables and values, understand.go makes operations: uses.go finds
+// out what an argument is compared with, arguments.go writes the SQL that gives it, statement.go
 // and operation.go add what SQLite does with a query and what proves it. probe.go tries it,
 // write.go writes it.
 package draft

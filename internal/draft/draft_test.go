@@ -237,15 +237,14 @@ func TestLeftOut(t *testing.T) {
 		VACUUM; CREATE TABLE u (a); CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; ATTACH 'x' AS y;
 		SELECT random(); SELECT datetime('now');
 		INSERT INTO never VALUES (?);
-		UPDATE t SET n = n + ? WHERE id = 2;
+		UPDATE t SET n = n + 4 WHERE id = ?;
 		SELECT NULL;
 		UPDATE t SET n = 1 RETURNING d`)
 	want := []string{
 		"select-1, line 3: its answer is another one each time",
-		"select-2, line 3: its answer depends on the clock",
+		"select-2, line 3: its answer is another one each time: it asks for datetime of now",
 		`insert-never-1, line 4: operation "insert-never-1", step 1 at position 0: constraint failed: no rows here`,
 		`update-t-1, line 5: operation "update-t-1"`,
-		`select-3, line 6: operation "select-3": step 1: column 1 has no declared type and no value to tell it by`,
 		"update-t-2, line 7: ",
 		"VACUUM, line 2: only SELECT", "CREATE, line 2: the schema", "CREATE, line 2: the schema", "ATTACH, line 2: a plan measures one file",
 	}
@@ -254,7 +253,7 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("left out %d: got %q, want %q", i, slices.Concat(d.LeftOut, make([]string, len(want)))[i], w)
 		}
 	}
-	if !reflect.DeepEqual(d.Operations, []string{"select-t-1"}) || len(d.LeftOut) != len(want) {
+	if !reflect.DeepEqual(d.Operations, []string{"select-t-1", "select-3"}) || len(d.LeftOut) != len(want) {
 		t.Errorf("measured %q, left out %q", d.Operations, d.LeftOut)
 	}
 	if !strings.Contains(d.Text, "\n  #  insert-never-1:\n  #    sql: INSERT INTO never VALUES (?)\n") {
@@ -282,7 +281,8 @@ func TestRows(t *testing.T) {
 	for query, want := range map[string]int{
 		"SELECT name FROM user WHERE id = ?":                1,
 		"SELECT id FROM orders WHERE total = ? ORDER BY id": -1,
-		"SELECT count(*) FROM orders WHERE total = ?":       1,
+		"SELECT count(*) FROM orders WHERE total = ?":       -1, // too slow to be tried at every position
+		"SELECT sum(a), count(*) FROM empty WHERE b = ?":    1,
 		"SELECT id FROM orders ORDER BY id LIMIT 7":         7,
 		"SELECT label FROM tag WHERE order_id = ?":          1, // by chance, at every position
 		"SELECT id FROM user WHERE mail = 'nobody'":         -1,

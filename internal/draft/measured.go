@@ -136,14 +136,6 @@ func (s *script) logged(statement int) *loggedStep {
 	return s.shape.steps[min(at, len(s.shape.steps)-1)]
 }
 
-func indexes(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 

@@ -171,7 +171,7 @@ func (o *statement) written() []*column {
 	}
 	var all []*column
 	for _, u := range o.drawer.all {
-		if u.role == insert && u.bare && u.column != nil {
+		if u.role == insert && u.column != nil {
 			all = append(all, u.column)
 		}
 	}

@@ -76,7 +76,7 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 		return err
 	}
 	for _, st := range o.steps {
-		st.sure = st.aggregate() || st.lookup() || st.changes() && st.verb != "UPDATE"
+		st.sure = st.lookup() || st.changes() && st.verb != "UPDATE"
 	}
 	length := traceLength
 	if o.changes() {
@@ -145,6 +145,9 @@ func (o *operation) conclude(found dataset.Tried, all bool) {
 		if rows.Found == 0 && (len(st.args) > 0 || st.changes()) {
 			st.notes = append(st.notes, fmt.Sprintf("None of %d tries %s a row: correct the arguments.",
 				found.Times, map[bool]string{false: "found", true: "changed"}[st.changes()]))
+		}
+		if rows.Max > 1 && !st.changes() && st.top("ORDER") < 0 {
+			st.notes = append(st.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
 		}
 		inserts := st.verb == "INSERT" && !st.upsert()
 		certain := all || inserts || !st.changes() && (st.sure || len(st.args) == 0)

@@ -318,22 +318,12 @@ func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
 // from them, or to draw between them.
 const farthest int64 = 4_000_000_000_000_000_000
 
-// full reports whether every whole number from the least to the greatest is
-// there.
-func (f *stats) full() bool {
-	low, high, ok := f.bounds()
-	return ok && high-low >= 0 && high-low == f.distinct-1
-}
-
 // bounds returns the least and the greatest of whole numbers between which a plan can draw.
 func (f *stats) bounds() (low, high int64, ok bool) {
 	low, ok = f.low.(int64)
 	high, _ = f.high.(int64)
 	return low, high, ok && f.kind == "integer" && low >= -farthest && high <= farthest
 }
-
-// few reports whether the same values come again and again.
-func (f *stats) few() bool { return f.distinct <= 50 && f.distinct*2 <= f.values }
 
 func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([][]string, error) {
 	rows, err := db.QueryContext(ctx, query, args...)

@@ -61,26 +61,10 @@ func (o *statement) scans(ctx context.Context, s *schema) error {
 	return nil
 }
 
-// random reports whether something is called that answers otherwise each time.
-func random(tokens []sqltext.Token) bool {
-	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
-		return slices.ContainsFunc([]string{"random", "randomblob", "changes", "total_changes", "last_insert_rowid", "sqlite_version",
-			"sqlite_source_id"}, t.Is)
-	})
-}
-
-// clock reports whether the time is asked for.
-func clock(tokens []sqltext.Token) bool {
-	for i, t := range tokens {
-		if t.Text == "'now'" || t.Is("current_timestamp") || t.Is("current_date") || t.Is("current_time") {
-			return true
-		}
-		empty := i+2 < len(tokens) && tokens[i+1].Kind == '(' && tokens[i+2].Kind == ')'
-		if empty && slices.ContainsFunc([]string{"date", "time", "datetime", "julianday", "unixepoch", "strftime"}, t.Is) {
-			return true
-		}
-	}
-	return false
+// varies reports whether something is asked for that is another one each time.
+func varies(tokens []sqltext.Token) bool {
+	found, _ := sqltext.Varying(tokens)
+	return found != ""
 }
 
 // doubt says why a reading query's answers cannot be compared, or adds what to
@@ -90,40 +74,17 @@ func (o *statement) doubt() string {
 	if from < 0 {
 		from = len(o.tokens)
 	}
-	switch {
-	case random(o.tokens):
-		return "its answer is another one each time"
-	case clock(o.tokens[:from]):
-		return "its answer depends on the clock"
-	case clock(o.tokens):
-		o.notes = append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong.")
-	}
-	if o.top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.drawer.refs) > 0 {
-		o.notes = append(o.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
-	}
-	return ""
-}
-
-// aggregate reports whether the answer is one row made of all that are found.
-func (o *statement) aggregate() bool {
-	found, ended := false, false
-	for i, t := range o.tokens {
-		if t.Depth > 0 {
+	for i := range o.tokens {
+		found, at := sqltext.Varying(o.tokens[i:])
+		if found == "" || at != o.tokens[i] {
 			continue
 		}
-		if slices.ContainsFunc([]string{"GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "LIMIT", "OVER", "WITH"}, t.Is) {
-			return false
+		if i < from || strings.HasSuffix(found, "()") {
+			return "its answer is another one each time: it asks for " + found
 		}
-		ended = ended || t.Is("FROM")
-		call := !ended && i+1 < len(o.tokens) && o.tokens[i+1].Kind == '('
-		for _, name := range []string{"count", "sum", "total", "avg", "group_concat"} {
-			found = found || call && t.Is(name)
-		}
-		if call && (t.Is("min") || t.Is("max")) {
-			found = found || o.drawer.position(i+2, o.drawer.match[i+1]-1) == 0
-		}
+		o.notes = unique(append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong."))
 	}
-	return found
+	return ""
 }
 
 // lookup reports whether the query finds at most one row, by a whole key and
@@ -136,7 +97,7 @@ func (o *statement) lookup() bool {
 	ands := len(slices.DeleteFunc(slices.Clone(g.tokens), func(t sqltext.Token) bool { return !t.Is("AND") }))
 	compared := map[*column]bool{}
 	for _, u := range g.all {
-		if u.role == equal && u.bare && u.text == "" && u.column != nil {
+		if u.role == equal && u.text == "" && u.column != nil {
 			compared[u.column] = true
 		}
 	}
@@ -156,8 +117,9 @@ func plain(name string) string {
 
 var (
 	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	reserved  = slices.Concat(keywords, notAlias, clauses, strings.Fields("TABLE INDEX CREATE ADD ALTER CHECK COLLATE COMMIT CONSTRAINT DEFERRABLE "+
-		"DELETE DROP ESCAPE FOREIGN INSERT INTO ISNULL NOTHING NOTNULL NULL PRIMARY REFERENCES TO TRANSACTION UNIQUE UPDATE REPLACE"))
+	reserved  = strings.Fields("ADD ALL ALTER AND AS BETWEEN CASE CAST CHECK COLLATE COMMIT CONSTRAINT CREATE CROSS CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP DEFAULT DEFERRABLE DELETE DISTINCT DROP ELSE ESCAPE " +
+		"EXCEPT EXISTS FILTER FOREIGN FROM FULL GROUP HAVING IN INDEX INDEXED INNER INSERT INTERSECT INTO IS ISNULL JOIN LEFT LIMIT NATURAL NOT NOTHING NOTNULL NULL " +
+		"ON OR ORDER OUTER OVER PRIMARY RAISE REFERENCES RETURNING RIGHT SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE UPDATE USING VALUES WHEN WHERE WINDOW WITH")
 )
 
 // once is how a plan prepares statements that does not say it: once for each connection.
