@@ -93,17 +93,18 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 	comparison, judged := c.compare(row, ref)
 	judged = judged && comparison.Ratio.N > 0
 	for i, f := range row.Figures {
-		switch p := row.pairs(ref, f.Metric.Name); {
+		switch {
+		case f.Metric.Name == t.Primary.Name && judged:
+			row.Figures[i].Comparison, row.Figures[i].Ratio = &comparison, &comparison.Ratio
 		case f.Metric.Name == t.Primary.Name:
-			if judged {
-				row.Figures[i].Comparison, row.Figures[i].Ratio = &comparison, &comparison.Ratio
-			}
-		case judged && f.Metric.Name == reciprocals[t.Primary.Name]:
+		case f.Metric.Name == reciprocals[t.Primary.Name] && judged:
 			ratio := comparison.Ratio.Inverse()
 			row.Figures[i].Ratio = &ratio
-		case p.N > 0:
-			ratio := stat.Rule{Planned: t.Planned}.Ratio(p)
-			row.Figures[i].Ratio = &ratio
+		default:
+			if p := row.pairs(ref, f.Metric.Name); p.N > 0 {
+				ratio := stat.Rule{Planned: t.Planned}.Ratio(p)
+				row.Figures[i].Ratio = &ratio
+			}
 		}
 	}
 }

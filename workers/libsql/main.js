@@ -2,9 +2,10 @@
 // The worker of libsql, a fork of SQLite with the API of better-sqlite3.
 
 const Database = require("libsql");
-const { Refusal, bound, installed, serve } = require("./worker.js");
+const { bound, installed, likeBetterSQLite3, serve } = require("./worker.js");
 
 serve({
+  ...likeBetterSQLite3,
   name: "libsql",
   api: "libsql",
   opens: "const db = new Database({{dsn}});",
@@ -12,18 +13,6 @@ serve({
   version: () => installed("libsql"),
   facts: () => ({ text: "read up to its first zero byte" }),
   connect: (path) => new Database(path),
-  execute: (connection, sql) => connection.exec(sql),
-
-  statement(connection, sql, policy, query) {
-    if (policy === "never") throw new Refusal("unsupported", "libsql has no form to run a statement with arguments in one call");
-    const arrange = bound(sql);
-    const run = query ? (s, args) => s.all(...arrange(args)) : (s, args) => s.run(...arrange(args)).changes;
-    if (policy === "each") return (args) => run(connection.prepare(sql), args);
-    const prepared = connection.prepare(sql);
-    return (args) => run(prepared, args);
-  },
-
-  columns: (connection, sql) => connection.prepare(sql).columns().map((column) => column.name),
 
   stored(connection, sql) {
     const prepared = connection.prepare(sql).raw(true).safeIntegers(true);

@@ -29,7 +29,7 @@ var nodeEdits = map[string]edit{
 		"settings are read, and not remembered", "is -5000, want -7000"},
 	"prepares a name twice": {nodeLibrary, "invalid(this.operations.has(spec.name),", "invalid(false,",
 		"a name is prepared once", "want an error reply, got <nil>"},
-	"each from a cache": {"main.js", `if (policy === "each") return`, "if (false) return",
+	"each from a cache": {nodeLibrary, `if (policy === "each") return`, "if (false) return",
 		"a statement is compiled for each execution where that is asked for", "it is not compiled for each execution"},
 	"never tries again": {nodeMeasured, "busy && operation.retryBusy", "false",
 		"busy answers are counted, and tried again where that is asked for", `with retry_busy, .* is 1, want 0`},

@@ -347,4 +347,21 @@ class Worker {
   }
 }
 
-module.exports = { Refusal, bound, installed, lacking, serve };
+// likeBetterSQLite3 is what drivers with the API of better-sqlite3 have in common: they prepare
+// all statements.
+const likeBetterSQLite3 = {
+  execute: (connection, sql) => connection.exec(sql),
+
+  statement(connection, sql, policy, query) {
+    if (policy === "never") refuse("unsupported", `${this.name} has no form to run a statement with arguments in one call`);
+    const arrange = bound(sql);
+    const run = query ? (s, args) => s.all(...arrange(args)) : (s, args) => s.run(...arrange(args)).changes;
+    if (policy === "each") return (args) => run(connection.prepare(sql), args);
+    const prepared = connection.prepare(sql);
+    return (args) => run(prepared, args);
+  },
+
+  columns: (connection, sql) => connection.prepare(sql).columns().map((column) => column.name),
+};
+
+module.exports = { Refusal, bound, installed, lacking, likeBetterSQLite3, serve };
