@@ -85,7 +85,7 @@ func TestOwnLoopIsThatOfANullDriver(t *testing.T) {
 	node24(t)
 	for name, c := range map[string]struct{ main, before, null string }{
 		"python":       {"main.py", "        cursor = connection.cursor()\n", "        if sql == 'SELECT 1': return lambda args: [(1,)]\n"},
-		"node-sqlite":  {"main.js", "    if (policy === \"never\")", "    if (sql === \"SELECT 1\") return () => [{ a: 1 }];\n"},
+		"node-sqlite":  {"worker.js", "    if (policy === \"never\")", "    if (sql === \"SELECT 1\") return () => [{ a: 1 }];\n"},
 		"activerecord": {"main.rb", "    prepare = policy == \"once\"\n", "    return ->(_args) { [[1]] } if sql == \"SELECT 1\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
