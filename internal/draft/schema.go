@@ -242,11 +242,6 @@ func (c *column) unique() bool {
 	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return len(key) == 1 && key[0] == c })
 }
 
-// inKey reports whether a unique index of all rows has the column.
-func (c *column) inKey() bool {
-	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return slices.Contains(key, c) })
-}
-
 // alone reports whether some unique index is of this column and no other.
 func (c *column) alone() bool {
 	return slices.ContainsFunc(slices.Concat(c.table.keys, c.table.partly), func(key []*column) bool { return len(key) == 1 && key[0] == c })
