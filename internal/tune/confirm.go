@@ -94,6 +94,7 @@ type Price struct {
 type row struct {
 	gains      []float64
 	operations [][]float64
+	refused    string // why it is no candidate, at first
 }
 
 // launches are those that measured all operations; a point that the budget left out
@@ -111,7 +112,7 @@ func (r *row) launches() int {
 }
 
 func (r *row) add(m Member) {
-	r.gains = append(r.gains, m.gain())
+	r.gains, r.refused = append(r.gains, m.gain()), cmp.Or(r.refused, m.Refused)
 	if r.operations == nil {
 		r.operations = make([][]float64, len(m.Gains))
 	}
@@ -135,9 +136,12 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 		return nil
 	}
 	t.outcome.Launches = launches
-	rows, err := t.rows(ctx, Confirmation, launches, points)
+	rows, _, err := t.rows(ctx, Block{Stage: Confirmation, Of: launches, Points: points}, nil)
 	if err != nil {
 		return err
+	}
+	if t.config.Space.StartIsCurrent { // the gains of all others are against it
+		rows[t.config.Space.start().Key()] = &row{gains: make([]float64, launches)}
 	}
 	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	t.decide(finalists, points, rows)
@@ -323,33 +327,29 @@ func (p Point) has(other Point) bool {
 	return true
 }
 
-// rows measures points a fixed number of times. The current settings among them are
-// not measured again: the gains of all others are against them.
-func (t *tuning) rows(ctx context.Context, stage Stage, blocks int, points []Point) (map[string]*row, error) {
-	measured := t.config.Space.unique(points)
-	rows := map[string]*row{}
-	for n := range blocks {
-		members, err := t.block(ctx, Block{Stage: stage, Number: n + 1, Of: blocks, Points: measured, All: measured})
+// rows measures points in as many launches as the block is one of, or in so many as fewer says
+// after each of the first two.
+func (t *tuning) rows(ctx context.Context, b Block, fewer func(rows map[string]*row, done int, last time.Duration) int) (map[string]*row, int, error) {
+	rows, launches := map[string]*row{}, b.Of
+	for b.All = b.Points; b.Number < launches; {
+		b.Number++
+		before := t.spent
+		members, err := t.block(ctx, b)
 		if err != nil {
-			return nil, err
+			return rows, b.Number - 1, err
 		}
-		collect(rows, measured, members)
-	}
-	if t.config.Space.StartIsCurrent {
-		rows[t.config.Space.start().Key()] = &row{gains: make([]float64, blocks)}
-	}
-	return rows, nil
-}
-
-// collect adds to the rows of points what a block measured of them.
-func collect(rows map[string]*row, points []Point, members []Member) {
-	for i, m := range members {
-		key := points[i].Key()
-		if rows[key] == nil {
-			rows[key] = &row{}
+		for i, m := range members {
+			key := b.Points[i].Key()
+			if rows[key] == nil {
+				rows[key] = &row{}
+			}
+			rows[key].add(m)
 		}
-		rows[key].add(m)
+		if fewer != nil && b.Number <= 2 {
+			launches = fewer(rows, b.Number, t.spent-before)
+		}
 	}
+	return rows, launches, nil
 }
 
 // compare compares rows of log gains, block by block, as one table.

@@ -28,22 +28,15 @@ func (t *tuning) indexes(ctx context.Context) error {
 	if len(points) == 0 {
 		return nil
 	}
-	rows := map[string]*row{}
-	launches := indexLaunches
-	for n := 1; n <= launches; n++ {
-		before := t.spent
-		members, err := t.block(ctx, Block{Stage: Indexes, Number: n, Of: indexLaunches, Points: points, All: points})
-		if err != nil {
-			return err
+	rows, launches, err := t.rows(ctx, Block{Stage: Indexes, Of: indexLaunches, Points: points}, func(rows map[string]*row, done int, last time.Duration) int {
+		launches := t.indexLaunches(done, last, 1+len(points))
+		if done < largeLaunches && slices.ContainsFunc(points, func(p Point) bool { return rows[p.Key()].large(done) }) {
+			return max(launches, largeLaunches)
 		}
-		collect(rows, points, members)
-		if n > 2 {
-			continue
-		}
-		launches = t.indexLaunches(n, t.spent-before, 1+len(points))
-		if n < largeLaunches && slices.ContainsFunc(points, func(p Point) bool { return rows[p.Key()].large(n) }) {
-			launches = max(launches, largeLaunches)
-		}
+		return launches
+	})
+	if err != nil {
+		return err
 	}
 	t.before = t.spent
 	points = slices.DeleteFunc(points, func(p Point) bool { return t.rowOf(p, rows) == nil })
@@ -127,10 +120,7 @@ func judgeOperations(all []Finalist, launches int) {
 // indexLaunches is how many launches the budget pays for the indexes, where the last of
 // so many took some time.
 func (t *tuning) indexLaunches(done int, last time.Duration, members int) int {
-	if t.config.Budget == 0 {
-		return indexLaunches
-	}
 	confirming := minConfirmations * minConfirmed * last / time.Duration(members)
 	left := min(time.Duration(indexShare*float64(t.config.Budget)), t.config.Budget-confirming) - t.spent
-	return launchesWithin(done, indexLaunches, last, left)
+	return t.launchesWithin(done, indexLaunches, last, left)
 }

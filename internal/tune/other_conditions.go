@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -87,46 +86,39 @@ func (t *tuning) robustness(ctx context.Context) error {
 
 // robustIn measures the proposal in a condition, within a part of the budget.
 func (t *tuning) robustIn(ctx context.Context, c Condition, share time.Duration) (Robustness, row, error) {
-	r, measured, point := Robustness{Condition: c}, row{}, []Point{t.outcome.Chosen.Point}
+	r, p := Robustness{Condition: c}, t.outcome.Chosen.Point
 	if t.config.Budget > 0 && share < minRobustLaunches*t.memberTime(2) {
-		return r, measured, nil
-	}
-	start, launches := t.spent, robustLaunches
-	for n := 1; n <= launches; n++ {
-		before := t.spent
-		m, err := t.measure(ctx, Block{Stage: c.Stage, Number: n, Of: robustLaunches, Points: point, All: point, Where: c.Name})
-		if ctx.Err() != nil {
-			return r, row{}, err
-		}
-		if err != nil { // the confirmed answer stays what it is
-			r.Failed = err.Error()
-			return r, row{}, nil
-		}
-		t.spent += m.Took
-		t.members += 2
-		measured.add(m.Members[0])
-		if r.Refused == "" {
-			r.Refused = m.Members[0].Refused
-		}
-		if n <= 2 && t.config.Budget > 0 {
-			launches = launchesWithin(n, robustLaunches, t.spent-before, share-(t.spent-start))
-		}
-	}
-	if launches < minRobustLaunches {
 		return r, row{}, nil
 	}
-	r.Launches = launches
-	r.Losses = make([]stat.NonInferiority, len(measured.operations))
-	return r, measured, nil
+	end := t.spent + share
+	rows, launches, err := t.rows(ctx, Block{Stage: c.Stage, Of: robustLaunches, Points: []Point{p}, Where: c.Name},
+		func(_ map[string]*row, done int, last time.Duration) int {
+			return t.launchesWithin(done, robustLaunches, last, end-t.spent)
+		})
+	if ctx.Err() != nil {
+		return r, row{}, err
+	}
+	measured := rows[p.Key()]
+	if measured != nil {
+		r.Refused = measured.refused
+	}
+	if err != nil { // the confirmed answer stays what it is
+		r.Failed = err.Error()
+	}
+	if err != nil || launches < minRobustLaunches {
+		return r, row{}, nil
+	}
+	r.Launches, r.Losses = launches, make([]stat.NonInferiority, len(measured.operations))
+	return r, *measured, nil
 }
 
 // launchesWithin is how many launches a part of the budget pays for, where the last of
 // so many took some time and the rest of the part is left. The first one takes longer
 // than all others, as commits are traced in it: it ends the stage only where it used up
 // the part.
-func launchesWithin(done, planned int, last, left time.Duration) int {
+func (t *tuning) launchesWithin(done, planned int, last, left time.Duration) int {
 	switch {
-	case last == 0:
+	case t.config.Budget == 0 || last == 0:
 		return planned
 	case left <= 0:
 		return done
@@ -139,28 +131,6 @@ func launchesWithin(done, planned int, last, left time.Duration) int {
 // memberTime is what some members of a launch take, as the launches so far had it.
 func (t *tuning) memberTime(members int) time.Duration {
 	return time.Duration(members) * t.spent / time.Duration(max(1, t.members))
-}
-
-// lowest is the smallest bound that an operation keeps; NaN where none was measured.
-func (r Robustness) lowest() float64 {
-	least := math.NaN()
-	for _, l := range r.Losses {
-		if l.Measured && !(l.AtLeast >= least) {
-			least = l.AtLeast
-		}
-	}
-	return least
-}
-
-// measured is how many operations the condition has figures of.
-func (r Robustness) measured() int {
-	n := 0
-	for _, l := range r.Losses {
-		if l.Measured {
-			n++
-		}
-	}
-	return n
 }
 
 // scaledPlan is the plan with other data or other clients.
@@ -224,32 +194,6 @@ func (t *Tuning) unscalable(c Condition) string {
 		return "the data are a file of yours, which is not made from generators"
 	}
 	return "the plan's data have no rows or records"
-}
-
-// judgeElsewhere compares the proposal with the current settings in a condition, and
-// says of operations that could not be measured there why.
-func (t *Tuning) judgeElsewhere(p Point, trials []assay.Trial, e scaledPlan, where string) Member {
-	var m Member
-	for _, o := range t.operations {
-		here, ok := e.cases[o.Cell.Peer()]
-		now, measured := t.trial(trials, t.baseline(), here)
-		then, both := t.trial(trials, t.member(p), here)
-		switch {
-		case !ok:
-		case measured && now.Outcome != assay.OK && now.Outcome != assay.NotRun:
-			t.noteOnce(fmt.Sprintf("at %s %s cannot be measured with the current settings: %s: %s", where, operationName(o), now.Outcome, now.Reason))
-		case both && m.Refused == "":
-			if why := t.refuse(p, now, then); why != "" {
-				m.Refused = operationName(o) + ": " + why
-			}
-		}
-		change := math.NaN()
-		if now.Outcome == assay.OK && then.Outcome == assay.OK {
-			change = t.gain(t.metric(where, here, trials), o, now, then)
-		}
-		m.Gains = append(m.Gains, change)
-	}
-	return m
 }
 
 func (t *Tuning) noteOnce(text string) {

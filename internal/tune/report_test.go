@@ -287,7 +287,7 @@ func TestRobustnessReport(t *testing.T) {
 	r.Unscaled = []string{"half the clients cannot be tried: the operations have one client"}
 	got := strings.Join(strings.Fields(text(t, r, "text")), " ")
 	for _, want := range []string{
-		"other data and clients: no operation is more than 5 % slower than now at four times the data, twice the clients (1 of 2 operations) (each at least 0.972x); not compared at twice the clients: write; half the clients cannot be tried: the operations have one client",
+		"other data and clients: four times the data: 2 of 2 operations shown to keep within 5 % of now (each at least 0.972x); twice the clients: 1 of 2 operations shown to keep within 5 % of now (each at least 0.972x), not compared: write; half the clients cannot be tried: the operations have one client",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q in it", got, want)
@@ -311,7 +311,7 @@ func TestRobustnessReport(t *testing.T) {
 		"text": {
 			"! at four times the data write is slower than now: 0.712x of its speed",
 			"! at twice the clients the proposal breaks a constraint or fails: read: its peak memory exceeds --memory 256M",
-			"of 4 comparisons at four times the data, twice the clients, 2 are shown to keep within 5 % of now; open: read at twice the clients 0.980x, at least 0.931x; half the clients could not be measured: no space left on device; not measured, as the budget does not pay for it: a quarter of the data",
+			"four times the data: 1 of 2 operations shown to keep within 5 % of now (each at least 0.972x); twice the clients: 1 of 2 operations shown to keep within 5 % of now (each at least 0.972x), open: read 0.980x, at least 0.931x; a quarter of the data: not measured, as the budget does not pay for it; half the clients: could not be measured: no space left on device",
 		},
 		"markdown": {"| four times the data | write | 0.712x | 0.650x | 0.801x | slower |", "| twice the clients | read | 0.980x | 0.931x | 1.03x | open |"},
 		"html":     {"<h3>other data and clients</h3>", `<td>four times the data</td><td>write</td><td class="n">0.712x</td><td class="n">0.650x</td><td class="n">0.801x</td><td>slower</td>`},

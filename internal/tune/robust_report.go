@@ -3,14 +3,13 @@ package tune
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"assay/internal/analysis/wording"
 	"assay/internal/stat"
 )
 
-// maxOpen is how many operations a screen names of which it is open whether they lose.
+// maxOpen is how many operations of a condition a screen names of which it is open whether they lose.
 const maxOpen = 4
 
 // lost says what the proposal is shown to do worse in a condition, each operation by
@@ -30,108 +29,53 @@ func (r *Report) lost() []string {
 	return all
 }
 
-// elsewhere is what a screen says of the conditions beside what is lost.
+// elsewhere is what a screen says of each condition beside what is lost.
 func (r *Report) elsewhere() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
 	}
-	c := conditions{lowest: math.Inf(1)}
-	for _, one := range r.Outcome.Robustness {
-		r.addTo(&c, one)
-	}
-	all := slices.Concat(c.compared(), c.stillOpen(), c.missing)
-	if len(c.unpaid) > 0 {
-		all = append(all, "not measured, as the budget does not pay for it: "+strings.Join(c.unpaid, ", "))
+	var all []string
+	for _, c := range r.Outcome.Robustness {
+		all = append(all, c.Condition.Name+": "+r.found(c))
 	}
 	return append(all, r.Unscaled...)
 }
 
-// conditions adds up what is known of the proposal in all of them.
-type conditions struct {
-	names, unpaid  []string // of those that were compared, and of those without a launch
-	missing        []string // sentences of what could not be
-	open           []string // operations of which it is open whether they lose
-	within, beyond int      // operations that are shown to keep within harm, and that are not
-	lowest         float64  // speed of an operation over that of now
-}
-
-func (r *Report) addTo(c *conditions, one Robustness) {
+// found is what is known of the proposal in a condition.
+func (r *Report) found(c Robustness) string {
 	switch {
-	case one.Failed != "":
-		c.missing = append(c.missing, fmt.Sprintf("%s could not be measured: %s", one.Condition.Name, wording.Clean(one.Failed)))
-		return
-	case one.Launches == 0:
-		c.unpaid = append(c.unpaid, one.Condition.Name)
-		return
+	case c.Failed != "":
+		return "could not be measured: " + wording.Clean(c.Failed)
+	case c.Launches == 0:
+		return "not measured, as the budget does not pay for it"
 	}
-	if names := r.unmeasured(one); len(names) > 0 {
-		c.missing = append(c.missing, fmt.Sprintf("not compared at %s: %s", one.Condition.Name, strings.Join(names, ", ")))
-	}
-	if one.measured() == 0 {
-		return
-	}
-	c.names = append(c.names, r.extent(one))
-	c.lowest = min(c.lowest, one.lowest())
-	for i, l := range one.Losses {
-		switch {
+	lowest := math.Inf(1)
+	var within int
+	var open, missing []string
+	for i, l := range c.Losses {
+		switch name := r.Operations[i].Name; {
 		case !l.Measured:
-		case l.Beyond:
-			c.beyond++
+			missing = append(missing, name)
 		case l.Within:
-			c.within++
-		default:
-			c.open = append(c.open, fmt.Sprintf("%s at %s %s", r.Operations[i].Name, one.Condition.Name, bounded(l)))
+			within, lowest = within+1, min(lowest, l.AtLeast)
+		case !l.Beyond:
+			open = append(open, fmt.Sprintf("%s %sx, at least %sx", name, wording.Digits(l.Center), wording.Digits(l.AtLeast)))
 		}
 	}
-}
-
-// compared says how many operations keep their speed.
-func (c *conditions) compared() []string {
-	limit, where := fmt.Sprintf("%.3g %%", 100*harm), strings.Join(c.names, ", ")
-	switch {
-	case c.within+c.beyond+len(c.open) == 0:
-		return nil
-	case c.beyond+len(c.open) == 0:
-		return []string{fmt.Sprintf("no operation is more than %s slower than now at %s (each at least %sx)", limit, where, wording.Digits(c.lowest))}
+	text := fmt.Sprintf("%d of %s shown to keep within %.3g %% of now", within, wording.Plural(len(c.Losses), "operation"), 100*harm)
+	if within > 0 {
+		text += fmt.Sprintf(" (each at least %sx)", wording.Digits(lowest))
 	}
-	return []string{fmt.Sprintf("of %s at %s, %d are shown to keep within %s of now", wording.Plural(c.within+c.beyond+len(c.open), "comparison"), where, c.within, limit)}
-}
-
-// stillOpen names the first of those that are open.
-func (c *conditions) stillOpen() []string {
-	if len(c.open) == 0 {
-		return nil
+	if len(open) > maxOpen {
+		open = append(open[:maxOpen:maxOpen], fmt.Sprintf("and %d more: --format markdown has all", len(open)-maxOpen))
 	}
-	text := "open: " + strings.Join(c.open[:min(maxOpen, len(c.open))], ", ")
-	if len(c.open) > maxOpen {
-		text += fmt.Sprintf(", and %d more: --format markdown has all", len(c.open)-maxOpen)
+	if len(open) > 0 {
+		text += ", open: " + strings.Join(open, ", ")
 	}
-	return []string{text}
-}
-
-// extent names a condition, and of how many operations it is where that is not all.
-func (r *Report) extent(c Robustness) string {
-	text := c.Condition.Name
-	if n := c.measured(); n < len(r.Operations) {
-		text += fmt.Sprintf(" (%d of %s)", n, wording.Plural(len(r.Operations), "operation"))
+	if len(missing) > 0 {
+		text += ", not compared: " + strings.Join(missing, ", ")
 	}
 	return text
-}
-
-// unmeasured are the operations that a condition has no figures of.
-func (r *Report) unmeasured(c Robustness) []string {
-	var names []string
-	for i, l := range c.Losses {
-		if !l.Measured {
-			names = append(names, r.Operations[i].Name)
-		}
-	}
-	return names
-}
-
-// bounded prints a ratio with its one-sided bound below.
-func bounded(l stat.NonInferiority) string {
-	return fmt.Sprintf("%sx, at least %sx", wording.Digits(l.Center), wording.Digits(l.AtLeast))
 }
 
 // verdict says what is shown of an operation in a condition.

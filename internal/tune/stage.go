@@ -132,15 +132,13 @@ func (t *Tuning) measure(ctx context.Context, b Block) (Measured, error) {
 		if b.Stage == Confirmation {
 			t.figures = append(t.figures, trials...)
 		}
-		if e, ok := t.scaled[b.Stage]; ok {
-			measured.Members[0] = t.judgeElsewhere(b.Points[0], trials, e, b.Where)
-			continue
-		}
-		if err := t.settle(trials); err != nil {
-			return measured, err
+		if b.Where == "" {
+			if err := t.settle(trials); err != nil {
+				return measured, err
+			}
 		}
 		for _, i := range chunk {
-			measured.Members[i] = t.judge(b.Points[i], trials)
+			measured.Members[i] = t.judge(b, b.Points[i], trials)
 			measured.Members[i].Launch = number
 		}
 	}
@@ -244,18 +242,30 @@ func (t *Tuning) baseline() lab.Member {
 	return lab.Member{Driver: assay.ParseDriverName(t.drivers[0]), Profile: currentName}
 }
 
-// judge compares a point with the current settings in one launch.
-func (t *Tuning) judge(p Point, trials []assay.Trial) Member {
+// judge compares a point with the current settings in one launch. It says of operations that
+// could not be measured in a condition why.
+func (t *Tuning) judge(b Block, p Point, trials []assay.Trial) Member {
 	var m Member
 	for _, o := range t.operations {
-		now, _ := t.trial(trials, t.baseline(), o)
-		then, ok := t.trial(trials, t.member(p), t.space.Use(p).Of(o))
-		if ok {
-			if m.Refused = t.refuse(p, now, then); m.Refused != "" {
-				return m
+		name := operationName(o)
+		if b.Where != "" {
+			o = t.scaled[b.Stage].cases[o.Cell.Peer()] // none, where the condition leaves it as it was
+		}
+		now, measured := t.trial(trials, t.baseline(), o)
+		then, both := t.trial(trials, t.member(p), t.space.Use(p).Of(o))
+		switch {
+		case measured && now.Outcome != assay.OK && now.Outcome != assay.NotRun:
+			t.noteOnce(fmt.Sprintf("at %s %s cannot be measured with the current settings: %s: %s", b.Where, name, now.Outcome, now.Reason))
+		case both && m.Refused == "":
+			if m.Refused = t.refuse(p, now, then); m.Refused != "" && b.Where != "" {
+				m.Refused = name + ": " + m.Refused
 			}
 		}
-		m.Gains = append(m.Gains, t.gain(t.metric("", o, trials), o, now, then))
+		change := math.NaN()
+		if now.Outcome == assay.OK && then.Outcome == assay.OK {
+			change = t.gain(t.metric(b.Where, o, trials), name, now, then)
+		}
+		m.Gains = append(m.Gains, change)
 	}
 	return m
 }
@@ -325,11 +335,11 @@ func (t *Tuning) metric(where string, o assay.Case, trials []assay.Trial) string
 
 // gain is the natural logarithm of how much better a trial of an operation is; NaN where one of
 // both has no such figure.
-func (t *Tuning) gain(metric string, o assay.Case, now, then assay.Trial) float64 {
+func (t *Tuning) gain(metric, operation string, now, then assay.Trial) float64 {
 	before, known := now.Figures[metric]
 	after, both := then.Figures[metric]
-	if metric == assay.P99 && now.Outcome == assay.OK && then.Outcome == assay.OK && !(known && both) {
-		t.noteOnce(fmt.Sprintf("launches of %s with too few requests for %s are not compared", operationName(o), metric))
+	if metric == assay.P99 && !(known && both) {
+		t.noteOnce(fmt.Sprintf("launches of %s with too few requests for %s are not compared", operation, metric))
 	}
 	m, _ := assay.MetricByName(metric)
 	g := math.Log(before) - math.Log(after)

@@ -71,7 +71,7 @@ func TestGain(t *testing.T) {
 		"no figure":                     {assay.NsPerOp, map[string]float64{assay.NsPerOp: 200}, map[string]float64{}, math.NaN()},
 	} {
 		tuning := &Tuning{}
-		got := tuning.gain(c.metric, assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}, measured("current", c.now), measured("p1", c.then))
+		got := tuning.gain(c.metric, "read", measured("current", c.now), measured("p1", c.then))
 		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
 			t.Errorf("%s: got %g, want %g", name, got, c.want)
 		}
@@ -111,7 +111,7 @@ func TestOneMetric(t *testing.T) {
 			space: Space{Factors: []Factor{{Name: "cache", Levels: make([]Level, 2)}}}}
 		for i, trials := range c.launches {
 			must(t, tuning.settle(trials))
-			got := tuning.judge(p, trials)
+			got := tuning.judge(Block{Stage: Confirmation}, p, trials)
 			if len(got.Gains) != 1 || math.IsNaN(got.Gains[0]) != math.IsNaN(c.want[i]) || math.Abs(got.Gains[0]-c.want[i]) > 1e-9 {
 				t.Errorf("%s, launch %d: got %+v, want the gain %g", c.name, i+1, got, c.want[i])
 			}

@@ -148,7 +148,7 @@ func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
 		t.warnOfBudget()
 	}
 	for i, m := range measured.Members {
-		if m.Refused != "" {
+		if m.Refused != "" && b.Where == "" {
 			t.refused[b.Points[i].Key()] = m.Refused
 		}
 	}
