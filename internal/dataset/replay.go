@@ -71,11 +71,118 @@ func Span(from, to int) []int {
 	return all
 }
 
+// Choice tells which part of a mix is done at a position.
+type Choice struct{ file *column.File } // nil: of no mix
+
+// Choice opens the trace of an operation.
+func (t *Trace) Choice(op assay.Operation) (*Choice, error) {
+	if len(op.Parts) == 0 {
+		return &Choice{}, nil
+	}
+	if len(t.Parts) != len(op.Parts) {
+		return nil, fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(t.Parts))
+	}
+	file, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	if file.Columns() < 2 || file.Rows() == 0 {
+		return nil, errors.Join(fmt.Errorf("%s is not the trace of a mix, or empty", t.Path), file.Close())
+	}
+	return &Choice{file}, nil
+}
+
+// At is the part that is done at a position, around the trace's end, and where in its own
+// trace; of no mix 0 and the position.
+func (c *Choice) At(position int) (part, own int) {
+	if c.file == nil {
+		return 0, position
+	}
+	position %= c.file.Rows()
+	return int(c.file.Int(0, position)), int(c.file.Int(1, position))
+}
+
+// Close closes the trace.
+func (c *Choice) Close() error {
+	if c == nil || c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
+// Arguments are those of an operation, or of the parts of a mix.
+type Arguments struct {
+	choice *Choice
+	parts  []assay.Operation
+	values []*column.File // by part
+}
+
+// Args are the arguments of a step at a position.
+type Args struct {
+	file       *column.File
+	first, row int
+}
+
+// Value is an argument as it is bound.
+func (a Args) Value(i int) any { return a.file.Value(a.first+i, a.row) }
+
+// Bytes is an argument of a store, until the arguments are closed.
+func (a Args) Bytes(i int) []byte { return a.file.Bytes(a.first+i, a.row) }
+
+// Arguments opens the trace of an operation and those of its parts.
+func (t *Trace) Arguments(op assay.Operation) (a *Arguments, err error) {
+	a = &Arguments{parts: []assay.Operation{op}}
+	traces := []Trace{*t}
+	if len(op.Parts) > 0 {
+		a.parts, traces = nil, t.Parts
+	}
+	for _, part := range op.Parts {
+		a.parts = append(a.parts, part.Operation)
+	}
+	if a.choice, err = t.Choice(op); err != nil {
+		return nil, err
+	}
+	for i := range traces {
+		file, err := traces[i].open()
+		if err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+		a.values = append(a.values, file)
+	}
+	return a, nil
+}
+
+// At calls do for the steps at a position, around the trace's end.
+func (a *Arguments) At(position int, do func(*assay.Step, Args) error) error {
+	part, own := a.choice.At(position)
+	args := Args{file: a.values[part]}
+	if args.file.Rows() > 0 {
+		args.row = own % args.file.Rows()
+	}
+	steps := a.parts[part].Steps
+	for i := range steps {
+		if err := do(&steps[i], args); err != nil {
+			return fmt.Errorf("%s, step %d: %w; the SQL is:\n%s", a.parts[part].Name, i+1, err, steps[i].SQL)
+		}
+		args.first += len(steps[i].Args)
+	}
+	return nil
+}
+
+// Close closes the traces.
+func (a *Arguments) Close() error {
+	errs := []error{a.choice.Close()}
+	for _, file := range a.values {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // player plays an operation, or of a mix those parts that change data, or those of
 // the others that have one answer.
 type player struct {
-	choice *column.File // of a mix: the part and its position; nil elsewhere
-	parts  []*session   // nil for a part that is not played
+	choice *Choice
+	parts  []*session // nil for a part that is not played
 }
 
 func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, changes bool) (p *player, err error) {
@@ -85,19 +192,13 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 			err = errors.Join(err, p.close())
 		}
 	}()
+	if p.choice, err = trace.Choice(op); err != nil {
+		return p, err
+	}
 	if len(op.Parts) == 0 {
 		s, err := newSession(ctx, conn, op, trace)
 		p.parts = append(p.parts, s)
 		return p, err
-	}
-	if len(trace.Parts) != len(op.Parts) {
-		return p, fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts))
-	}
-	if p.choice, err = trace.open(); err != nil {
-		return p, err
-	}
-	if p.choice.Columns() < 2 || p.choice.Rows() == 0 {
-		return p, fmt.Errorf("%s is not the trace of a mix, or empty", trace.Path)
 	}
 	p.parts = make([]*session, len(op.Parts))
 	for i, part := range op.Parts {
@@ -114,11 +215,8 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 // at is what is played at a position, and where in its own trace; nil where
 // nothing is.
 func (p *player) at(position int) (*session, int) {
-	if p.choice == nil {
-		return p.parts[0], position
-	}
-	position %= p.choice.Rows()
-	return p.parts[p.choice.Int(0, position)], int(p.choice.Int(1, position))
+	part, own := p.choice.At(position)
+	return p.parts[part], own
 }
 
 func (p *player) do(ctx context.Context, position int) error {
@@ -130,10 +228,7 @@ func (p *player) do(ctx context.Context, position int) error {
 }
 
 func (p *player) close() error {
-	var errs []error
-	if p.choice != nil {
-		errs = append(errs, p.choice.Close())
-	}
+	errs := []error{p.choice.Close()}
 	for _, part := range p.parts {
 		if part != nil {
 			errs = append(errs, part.close())

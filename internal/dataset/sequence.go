@@ -54,7 +54,20 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	known := map[*assay.Step]*typing{}
-	err = trace.visit(ctx, conn, op, func(step *assay.Step, args []any) error { return resolveExecution(ctx, conn, step, args, known) })
+	arguments, err := trace.Arguments(op)
+	if err != nil {
+		return op, err
+	}
+	defer func() { err = errors.Join(err, arguments.Close()) }()
+	err = batches(ctx, conn, 0, trace.Length, func(position int) error {
+		return arguments.At(position, func(step *assay.Step, bound Args) error {
+			args := make([]any, len(step.Args))
+			for i := range args {
+				args[i] = bound.Value(i)
+			}
+			return resolveExecution(ctx, conn, step, args, known)
+		})
+	})
 	if err != nil {
 		return op, fmt.Errorf("%w\n%s", err, notThose)
 	}
@@ -70,37 +83,6 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 	}
 	d.sequences[op.Sequence] = op
 	return op, nil
-}
-
-// visit calls do for all steps of a sequence's units.
-func (t *Trace) visit(ctx context.Context, conn *sql.Conn, op assay.Operation, do func(step *assay.Step, args []any) error) (err error) {
-	choice, err := t.open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, choice.Close()) }()
-	values := make([]*column.File, len(t.Parts))
-	for i := range t.Parts {
-		if values[i], err = t.Parts[i].open(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, values[i].Close()) }()
-	}
-	return batches(ctx, conn, 0, choice.Rows(), func(row int) error {
-		part, position, at := choice.Int(0, row), int(choice.Int(1, row)), 0
-		steps := op.Parts[part].Operation.Steps
-		for i := range steps {
-			args := make([]any, len(steps[i].Args))
-			for j := range args {
-				args[j] = values[part].Value(at, position)
-				at++
-			}
-			if err := do(&steps[i], args); err != nil {
-				return fmt.Errorf("%s, step %d: %w; the SQL is:\n%s", op.Parts[part].Operation.Name, i+1, err, steps[i].SQL)
-			}
-		}
-		return nil
-	})
 }
 
 // resolveExecution executes a step, and adds what its answer shows.

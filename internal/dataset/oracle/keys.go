@@ -3,16 +3,18 @@
 package oracle
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/kit/answer"
 	"assay/kit/column"
 	"assay/kit/kv"
 	"assay/kit/wire"
@@ -39,21 +41,6 @@ type Keys struct {
 	// Written is how many keys were written, and Least and Most how many the
 	// store has afterwards.
 	Written, Least, Most int
-}
-
-// Values is what the values of keys, or one field of them, may be.
-type Values struct {
-	// Get reads one key. It answers no row where the key is not there.
-	Get  assay.Operation
-	Path string // of a column file with the keys to be read, one to a row
-	// Exact is how many keys, the first ones, can hold one value only, or none:
-	// a sample of those that were not written at all, and all that were written
-	// once, or last by one client alone. Digest is that of their answers.
-	Exact  int
-	Digest string
-	// Allowed has for each key behind those, a sample of those that were written
-	// several times, the digests of the answers that it may give.
-	Allowed [][]string
 }
 
 // Done is how many operations were done, at the first positions of a trace: those
@@ -84,80 +71,148 @@ func (p Played) Name() string {
 
 // Keys returns what a store's keys may hold afterwards.
 func (p Played) Keys(ctx context.Context) (_ *Keys, err error) {
-	records, err := recordsOf(ctx, p.Data)
+	path, err := p.Data.Records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	records, err := column.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, records.Close()) }()
-	w, err := newWrites(p.Operation, p.Trace)
+	arguments, err := p.Trace.Arguments(p.Operation)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	c, err := newCollection(records, w.fields, p.Data.Spec.Seed, filepath.Join(filepath.Dir(p.Data.Path), "keys-"+p.Name()))
+	defer func() { err = errors.Join(err, arguments.Close()) }()
+	s := &store{records: records, fields: fieldsOf(p.Operation), random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(records.Rows()))),
+		path: filepath.Join(filepath.Dir(p.Data.Path), "keys-"+p.Name())}
+	writes, err := writesOf(arguments, p.Done)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
-	for _, part := range shards(records, w, p.Done) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	s.write(writes)
+	return s.keys(ctx)
+}
+
+// fieldsOf is how many fields a value has; 1 where it has none.
+func fieldsOf(op assay.Operation) int {
+	fields := 1
+	for _, step := range op.Steps {
+		fields = max(fields, step.Fields)
+	}
+	for _, part := range op.Parts {
+		fields = max(fields, fieldsOf(part.Operation))
+	}
+	return fields
+}
+
+// store is the records of a store, and what was written to its keys.
+type store struct {
+	records   *column.File
+	fields    int // of a value; 1 where it has none
+	random    *rand.Rand
+	path      string       // of the files with keys begins so
+	written   []writtenKey // in the order of the keys
+	untouched []int        // rows of records that nothing was written to
+}
+
+// write adds what was written, which is in the order of the keys.
+func (s *store) write(all []write) {
+	rows := dataset.Span(0, s.records.Rows())
+	slices.SortFunc(rows, func(a, b int) int { return bytes.Compare(s.records.Bytes(0, a), s.records.Bytes(0, b)) })
+	touched := make([]bool, len(rows))
+	for len(all) > 0 {
+		key := all[0].key
+		n := slices.IndexFunc(all, func(w write) bool { return !bytes.Equal(w.key, key) })
+		if n < 0 {
+			n = len(all)
 		}
-		h := newHistory(records, w.fields, part)
-		h.replay(w, p.Done)
-		if err := c.add(h); err != nil {
+		one := writtenKey{key: key, writes: all[:n]}
+		if i, there := slices.BinarySearchFunc(rows, key, func(row int, key []byte) int { return bytes.Compare(s.records.Bytes(0, row), key) }); there {
+			touched[rows[i]], one.before = true, s.records.Bytes(1, rows[i])
+		}
+		s.written, all = append(s.written, one), all[n:]
+	}
+	for row, was := range touched {
+		if !was {
+			s.untouched = append(s.untouched, row)
+		}
+	}
+}
+
+func (s *store) keys(ctx context.Context) (*Keys, error) {
+	found := &Keys{Written: len(s.written), Least: len(s.untouched), Most: len(s.untouched)}
+	found.All = assay.Query{SQL: kv.Of(s.fields).All, Returns: slices.Repeat([]assay.Type{"blob"}, 1+s.fields)}
+	for _, k := range s.written {
+		may := k.may(0, s.fields)
+		if slices.ContainsFunc(may, func(v []byte) bool { return v != nil }) {
+			found.Most++
+		}
+		if may[0] != nil {
+			found.Least++
+		}
+	}
+	s.untouched = sampleOf(s.random, s.untouched, sampledUntouched)
+	for field := range s.fields {
+		values, err := s.field(ctx, field)
+		if err != nil {
 			return nil, err
 		}
+		if values != nil {
+			found.Values = append(found.Values, *values)
+		}
 	}
-	return c.keys()
+	return found, ctx.Err()
 }
 
-func (d Done) positions() int { return d.Warm + d.Measured + d.Alone }
-
-// replay does what the operations write.
-func (h *history) replay(w *writes, done Done) {
-	for position := range done.positions() {
-		switch position {
-		case done.Warm + done.Measured:
-			h.phase = alone
-		case done.Warm:
-			h.phase = measuring
+// field is what one field of the keys may hold, or the value where it has none.
+func (s *store) field(ctx context.Context, field int) (*Values, error) {
+	return makeValues(s.get(field), fmt.Sprintf("%s-%d.col", s.path, field), []column.Type{column.Blob}, func(b *valuesBuilder) error {
+		var contested []writtenKey
+		for _, k := range s.written {
+			may := k.may(field, s.fields)
+			if len(may) > 1 {
+				contested = append(contested, k)
+			} else if err := b.add([]any{k.key}, rowOf(may[0])); err != nil {
+				return err
+			}
 		}
-		if position%shardKeys == 0 { // a file of a million values is large
-			w.release()
+		for _, row := range s.untouched {
+			if err := b.add([]any{s.records.Bytes(0, row)}, rowOf(fieldOf(s.records.Bytes(1, row), field, s.fields))); err != nil {
+				return err
+			}
 		}
-		w.at(position, h)
-	}
+		for _, k := range sampleOf(s.random, contested, sampledContested/s.fields) {
+			var allowed []string
+			for _, value := range k.may(field, s.fields) {
+				digest, err := digestRows(b.types, rowOf(value))
+				if err != nil {
+					return err
+				}
+				allowed = append(allowed, digest)
+			}
+			if err := b.contest([]any{k.key}, allowed); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
 }
 
-func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
-	path, err := d.Records(ctx)
-	if err != nil {
-		return nil, err
+// rowOf is the answer to a get; nil where the key is not there.
+func rowOf(value []byte) []any {
+	if value == nil {
+		return nil
 	}
-	return column.Open(path)
+	return []any{value}
 }
 
 // get reads the field, or the value where it has none.
-func (l *fieldCheck) get() assay.Operation {
+func (s *store) get(field int) assay.Operation {
 	step := assay.Step{KV: wire.Get, SQL: kv.Get, Query: true, Args: []assay.Values{{Kind: assay.Key}}, Rows: -1, Returns: []assay.Type{"blob"}}
-	if l.fields > 1 {
-		step.KV, step.SQL, step.Fields, step.Field = wire.GetField, kv.Of(l.fields).GetField(l.field), l.fields, l.field
+	if s.fields > 1 {
+		step.KV, step.SQL, step.Fields, step.Field = wire.GetField, kv.Of(s.fields).GetField(field), s.fields, field
 	}
-	return assay.Operation{Name: fmt.Sprintf("field %d after the block", l.field), Steps: []assay.Step{step}}
-}
-
-// digestOf is the digest of an answer of these values, a row each. A value that
-// is nil is not there.
-func digestOf(values ...[]byte) (string, error) {
-	hash, err := answer.New([]string{"blob"})
-	for _, value := range values {
-		if err == nil && value != nil {
-			err = hash.Row([]any{value})
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	return hash.Sum(), nil
+	return assay.Operation{Name: fmt.Sprintf("field %d after the block", field), Steps: []assay.Step{step}}
 }

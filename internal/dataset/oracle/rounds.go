@@ -9,7 +9,6 @@ import (
 
 	"assay/internal/dataset"
 	"assay/internal/plan/sqltext"
-	"assay/kit/column"
 )
 
 // minRounds is into how many rounds the changes of a phase are parted, if there are
@@ -82,13 +81,13 @@ func (b *answerFinder) rounds(ctx context.Context, phases [][]int) ([]*rounds, e
 
 // changing are those of the positions of a mix at which it changes data.
 func (b *answerFinder) changing(positions []int) (changing []int, err error) {
-	choice, err := column.Open(b.Trace.Path)
+	choice, err := b.Trace.Choice(b.Operation)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, choice.Close()) }()
 	for _, position := range positions {
-		if b.Operation.Parts[choice.Int(0, position%choice.Rows())].Operation.Changes {
+		if part, _ := choice.At(position); b.Operation.Parts[part].Operation.Changes {
 			changing = append(changing, position)
 		}
 	}

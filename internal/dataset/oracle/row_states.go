@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -193,25 +194,20 @@ func (l *rowCheck) rows(path string) (*Values, error) {
 	if len(names) == 0 || len(l.exact) == 0 {
 		return nil, nil
 	}
-	v := &Values{Get: l.get("rows of "+l.table.name+" after the block", names, types), Path: path, Exact: len(l.exact)}
-	var rows [][]any
-	for _, look := range l.exact {
-		if look.is == nil {
-			continue
-		}
-		var row []any
-		for i, value := range look.is {
-			if l.types[i] != "" {
-				row = append(row, value)
+	return makeValues(l.get("rows of "+l.table.name+" after the block", names, types), path, l.keys, func(b *valuesBuilder) error {
+		for _, look := range l.exact {
+			var row []any
+			for i, value := range look.is {
+				if l.types[i] != "" {
+					row = append(row, value)
+				}
+			}
+			if err := b.add(look.key, row); err != nil {
+				return err
 			}
 		}
-		rows = append(rows, row)
-	}
-	var err error
-	if v.Digest, err = digestRows(types, rows...); err != nil {
-		return nil, err
-	}
-	return v, l.write(path, l.exact)
+		return nil
+	})
 }
 
 func (l *rowCheck) selected() (names []string, types []assay.Type) {
@@ -248,47 +244,38 @@ func (l *rowCheck) askable() bool {
 	return len(l.exact)+len(l.contests) > 0
 }
 
-func (l *rowCheck) write(path string, looks []checkedRow) error {
-	builder := column.NewBuilder(l.keys...)
-	for _, look := range looks {
-		if err := builder.Append(look.key...); err != nil {
-			return err
-		}
-	}
-	return builder.WriteFile(path)
-}
+// errSeveralTypes is of a column whose values were of another type for a moment.
+var errSeveralTypes = errors.New("values of several types")
 
 // column is what one column of the contested rows may hold.
 func (l *rowCheck) column(c int, path string) (*Values, error) {
-	if l.types[c] == "" || slices.Contains(l.table.key, c) || len(l.contests) == 0 {
+	if l.types[c] == "" || slices.Contains(l.table.key, c) {
 		return nil, nil
 	}
-	types := l.types[c : c+1]
-	v := &Values{Get: l.get("column "+l.table.columns[c]+" of "+l.table.name+" after the block", []string{sqltext.Quote(l.table.columns[c])}, types), Path: path}
-	var err error
-	if v.Digest, err = digestRows(types); err != nil {
-		return nil, err
-	}
-	var looks []checkedRow
-	for _, look := range l.contests {
-		may := l.may(look, c)
-		if len(may) == 0 {
-			continue
-		}
-		var allowed []string
-		for _, value := range may {
-			digest, err := digestRows(types, []any{value})
-			if err != nil {
-				return nil, nil // it was of another type for a moment
+	get := l.get("column "+l.table.columns[c]+" of "+l.table.name+" after the block", []string{sqltext.Quote(l.table.columns[c])}, l.types[c:c+1])
+	v, err := makeValues(get, path, l.keys, func(b *valuesBuilder) error {
+		for _, look := range l.contests {
+			var allowed []string
+			for _, value := range l.may(look, c) {
+				digest, err := digestRows(b.types, []any{value})
+				if err != nil {
+					return errSeveralTypes
+				}
+				allowed = append(allowed, digest)
 			}
-			allowed = append(allowed, digest)
+			if allowed == nil {
+				continue
+			}
+			if err := b.contest(look.key, allowed); err != nil {
+				return err
+			}
 		}
-		looks, v.Allowed = append(looks, look), append(v.Allowed, allowed)
+		return nil
+	})
+	if errors.Is(err, errSeveralTypes) {
+		return nil, nil // it is not looked at
 	}
-	if len(looks) == 0 {
-		return nil, nil
-	}
-	return v, l.write(path, looks)
+	return v, err
 }
 
 // presence is whether a row is there in the end.

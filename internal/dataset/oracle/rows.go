@@ -15,7 +15,6 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/kit/answer"
 )
 
 // sampledRows is how many of a table's rows are looked at of which the whole is
@@ -138,17 +137,4 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 		all.Values = append(all.Values, values...)
 	}
 	return all, nil
-}
-
-func digestRows(types []assay.Type, rows ...[]any) (string, error) {
-	hash, err := answer.New(assay.TypeNames(types))
-	for _, row := range rows {
-		if err == nil {
-			err = hash.Row(row)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	return hash.Sum(), nil
 }

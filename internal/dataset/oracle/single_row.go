@@ -10,20 +10,19 @@ import (
 
 	"assay"
 	"assay/internal/plan/sqltext"
-	"assay/kit/column"
 )
 
 // dropSeveralRows forgets the answers that several rows make, which change at the same
 // time: their least value, or their first by an order, may be the same at each moment
 // of two orders and another one in a third.
 func (b *answerFinder) dropSeveralRows(positions []int) (err error) {
-	choice, err := column.Open(b.Trace.Path)
+	choice, err := b.Trace.Choice(b.Operation)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, choice.Close()) }()
 	for i, position := range positions {
-		if !b.single[choice.Int(0, position%choice.Rows())] {
+		if part, _ := choice.At(position); !b.single[part] {
 			b.told[i] = ""
 		}
 	}

@@ -1,118 +1,124 @@
 package oracle
 
 import (
-	"errors"
-	"fmt"
+	"bytes"
+	"slices"
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/kit/column"
 	"assay/kit/wire"
 )
 
-// writes reads from traces what an operation writes to a store.
-type writes struct {
-	choice *column.File // of a mix: the part and its position; nil elsewhere
-	parts  []written
-	files  []*column.File
-	fields int // of a value; 1 where it has none
+// phase is when operations are done: none begins before all of the phase before
+// it have ended.
+type phase int
+
+const (
+	warmingUp phase = iota
+	measuring
+	alone // one client, one after the other
+	phases
+)
+
+func (d Done) phase(position int) phase {
+	switch {
+	case position < d.Warm:
+		return warmingUp
+	case position < d.Warm+d.Measured:
+		return measuring
+	}
+	return alone
 }
 
-// written is one operation that is no mix.
-type written struct {
-	trace *column.File
-	steps []assay.Step
+// write is what one step writes to a key.
+type write struct {
+	key   []byte
+	phase phase
+	step  *assay.Step
+	args  dataset.Args
 }
 
-func newWrites(op assay.Operation, trace *dataset.Trace) (*writes, error) {
-	w := &writes{fields: 1}
-	if len(op.Parts) == 0 {
-		return w, w.add(op, trace)
-	}
-	var err error
-	if w.choice, err = w.open(trace); err != nil {
-		return nil, err
-	}
-	if len(trace.Parts) != len(op.Parts) {
-		return nil, errors.Join(fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts)), w.close())
-	}
-	for i, part := range op.Parts {
-		if err := w.add(part.Operation, &trace.Parts[i]); err != nil {
-			return nil, errors.Join(err, w.close())
-		}
-	}
-	return w, nil
-}
-
-func (w *writes) open(trace *dataset.Trace) (*column.File, error) {
-	file, err := column.Open(trace.Path)
-	if err == nil {
-		w.files = append(w.files, file)
-	}
-	return file, err
-}
-
-func (w *writes) add(op assay.Operation, trace *dataset.Trace) error {
-	part := written{steps: op.Steps}
-	for _, step := range op.Steps {
-		w.fields = max(w.fields, step.Fields)
-	}
-	var err error
-	if op.Changes {
-		part.trace, err = w.open(trace)
-	}
-	w.parts = append(w.parts, part)
-	return err
-}
-
-// recorder is told what is written to keys.
-type recorder interface {
-	put(key []byte, fields [][]byte)
-	update(key []byte, field int, value []byte)
-	delete(key []byte)
-}
-
-// at tells what the operation at a position writes.
-func (w *writes) at(position int, to recorder) {
-	part, row := &w.parts[0], position
-	if w.choice != nil {
-		position %= w.choice.Rows()
-		part, row = &w.parts[w.choice.Int(0, position)], int(w.choice.Int(1, position))
-	}
-	if part.trace == nil {
-		return // it changes nothing
-	}
-	first := 0
-	row %= part.trace.Rows()
-	for _, step := range part.steps {
-		argument := func(i int) []byte { return part.trace.Bytes(first+i, row) }
-		switch step.KV {
-		case wire.Put:
-			fields := make([][]byte, w.fields)
-			for i := range fields {
-				fields[i] = argument(1 + i)
+// writesOf lists what operations write, in the order of the keys, and for each key in that of
+// the positions.
+func writesOf(arguments *dataset.Arguments, done Done) (all []write, err error) {
+	for position := 0; position < done.Warm+done.Measured+done.Alone && err == nil; position++ {
+		err = arguments.At(position, func(step *assay.Step, args dataset.Args) error {
+			if step.KV == wire.Put || step.KV == wire.Update || step.KV == wire.Delete {
+				all = append(all, write{args.Bytes(0), done.phase(position), step, args})
 			}
-			to.put(argument(0), fields)
-		case wire.Update:
-			to.update(argument(0), step.Field, argument(1))
-		case wire.Delete:
-			to.delete(argument(0))
+			return nil
+		})
+	}
+	slices.SortStableFunc(all, func(a, b write) int { return bytes.Compare(a.key, b.key) })
+	return all, err
+}
+
+// value is what is written to a field: nil where the key is deleted. It is false where the
+// field stays as it is.
+func (w write) value(field int) ([]byte, bool) {
+	switch {
+	case w.step.KV == wire.Put:
+		return w.args.Bytes(1 + field), true
+	case w.step.KV == wire.Update && w.step.Field == field:
+		return w.args.Bytes(1), true
+	}
+	return nil, w.step.KV == wire.Delete
+}
+
+// writtenKey is a key with what was written to it.
+type writtenKey struct {
+	key, before []byte // nil: it was not there
+	writes      []write
+}
+
+// may lists what a field of the key may hold afterwards, of so many; nil stands for a key that
+// is not there, and comes first. A field that nothing was written to in a phase is as before.
+// Where a field is written alone, a store without fields reads the others before: two that do
+// so at the same time may write what was there before. Of one client, the newest is there.
+func (k writtenKey) may(field, fields int) [][]byte {
+	may := [][]byte{nil}
+	if k.before != nil {
+		may[0] = fieldOf(k.before, field, fields)
+	}
+	for now := range phases {
+		var written [][]byte
+		writes, updated := 0, false
+		for _, w := range k.writes {
+			if w.phase != now {
+				continue
+			}
+			writes, updated = writes+1, updated || w.step.KV == wire.Update
+			if value, ok := w.value(field); ok {
+				written = append(written, value)
+			}
 		}
-		first += len(step.Args)
+		switch {
+		case len(written) == 0:
+		case now == alone:
+			may = written[len(written)-1:]
+		case updated && writes > 1:
+			may = append(may, written...)
+		default:
+			may = written
+		}
 	}
+	slices.SortFunc(may, compare)
+	return slices.CompactFunc(may, func(a, b []byte) bool { return compare(a, b) == 0 })
 }
 
-// release gives back the memory of what was read.
-func (w *writes) release() {
-	for _, file := range w.files {
-		file.Release()
+// compare puts what is not there before an empty value.
+func compare(a, b []byte) int {
+	if (a == nil) != (b == nil) {
+		if a == nil {
+			return -1
+		}
+		return 1
 	}
+	return bytes.Compare(a, b)
 }
 
-func (w *writes) close() error {
-	var errs []error
-	for _, file := range w.files {
-		errs = append(errs, file.Close())
-	}
-	return errors.Join(errs...)
+// fieldOf is a field of a value that has so many.
+func fieldOf(value []byte, field, fields int) []byte {
+	size := len(value) / fields
+	return value[field*size : (field+1)*size]
 }
