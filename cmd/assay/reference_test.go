@@ -16,9 +16,11 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/build"
 	"assay/internal/doctor"
 	"assay/internal/gate"
 	"assay/internal/lint"
+	"assay/internal/lint/facts"
 	"assay/internal/report"
 )
 
@@ -48,10 +50,11 @@ const jsonHeading = `
 // The page of commands, flags, metrics, columns and fields is made from the code.
 func TestReference(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Reference\n\nCommands, findings, warnings, metrics, the columns of the CSV and the fields of the JSON, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
+	page.WriteString("# Reference\n\nCommands, drivers, findings, warnings, metrics, the columns of the CSV and the fields of the JSON, as the code has them. This page is generated: change the code, then run `go generate ./cmd/assay`.\n\n## Commands\n")
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		describeCommand(&page, c, 3)
 	}
+	describeDrivers(t, &page)
 	page.WriteString("\n## Findings of assay doctor\n\nIn their order: lost data, lost commits, failures under load, speed, space. Each has its evidence and the command that fixes it.\n\n| finding | where |\n| --- | --- |\n")
 	for _, p := range doctor.Problems {
 		fmt.Fprintf(&page, "| `%s` | %s |\n", p.Name, p.About)
@@ -87,6 +90,36 @@ func TestReference(t *testing.T) {
 	got, err := os.ReadFile(referencePage)
 	if err != nil || string(got) != page.String() {
 		t.Errorf("docs/reference.md is not that of the code (%v): run go generate ./cmd/assay", err)
+	}
+}
+
+// describeDrivers writes the drivers with what experiments found of the pinned version.
+func describeDrivers(t *testing.T, page *strings.Builder) {
+	t.Helper()
+	drivers, err := build.Source{Dir: "../.."}.Drivers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, err := build.Source{Dir: "../.."}.Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := facts.Load(catalog, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.WriteString("\n## Drivers\n\nThe settings are those of a connection that asks for none, where an experiment found them.\n\n| driver | version | SQLite | `journal_mode` | `synchronous` | `busy_timeout` | about |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	for _, d := range drivers {
+		f, _ := table.Find(d.Name, d.Pinned)
+		fmt.Fprintf(page, "| `%s` |", d.Name)
+		timeout := f.Defaults["busy_timeout"]
+		if beside := f.BesidePragma["busy_timeout"]; beside != "" {
+			timeout += ", with any `_pragma` " + beside
+		}
+		for _, column := range []string{d.Pinned, f.Engine, f.Defaults["journal_mode"], f.Defaults["synchronous"], timeout, about(d)} {
+			fmt.Fprintf(page, " %s |", cmp.Or(strings.ReplaceAll(column, "|", `\|`), "-"))
+		}
+		page.WriteString("\n")
 	}
 }
 

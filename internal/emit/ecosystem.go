@@ -12,12 +12,15 @@ import (
 
 	"assay"
 	"assay/internal/build/catalog"
+	"assay/internal/lint/facts"
+	"assay/kit/sqlite"
 )
 
 // ecosystem is how the programs of a driver take settings.
 type ecosystem struct {
 	*catalog.Form
 	driver catalog.Driver
+	facts  facts.Facts // of the newest version that was measured
 	text   *template.Template
 }
 
@@ -36,16 +39,22 @@ var shared = template.Must(template.New("").Funcs(template.FuncMap{
 // rank is the place of those whose drivers a drafted plan compares, before all others.
 func (e ecosystem) rank() int { return cmp.Or(e.driver.Drafted, math.MaxInt32) }
 
-// Of returns the ecosystems of drivers. It fails where a template is wrong.
+// Of returns the ecosystems of drivers. It fails where a template or a file of facts is wrong.
 func Of(drivers []catalog.Driver) (Ecosystems, error) {
+	table, err := facts.Load(drivers, "")
+	if err != nil {
+		return nil, err
+	}
 	var all Ecosystems
 	for _, d := range drivers {
 		if d.Emit == nil {
 			continue
 		}
 		e := ecosystem{Form: d.Emit, driver: d}
+		if measured := table.Versions(d.Name); len(measured) > 0 {
+			e.facts = measured[len(measured)-1]
+		}
 		text := cmp.Or(e.Template, `{{template "database/sql" .}}`)
-		var err error
 		if e.text, err = template.Must(shared.Clone()).New(e.Name).Parse(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Dir, err)
 		}
@@ -91,10 +100,22 @@ func (all Ecosystems) OptionsOf(ecosystem string, drivers []string) string {
 	return options
 }
 
-// parameter is the driver's own of the DSN; empty: there is none, and SQL does it.
+// pragma is a driver's own parameter of a DSN that runs any PRAGMA.
+var pragma = facts.Spelling{URI: true, Key: "_pragma", Pragma: "cache_size", Setting: "cache_size"}
+
+// parameter is the driver's own of the DSN, as experiments found it; empty: there is none, and
+// SQL does it.
 func (e ecosystem) parameter(name, value string) string {
-	text := cmp.Or(e.Parameters[name], e.Parameters["*"])
-	return strings.NewReplacer("SETTING", name, "VALUE", value, "value", strings.ToLower(value)).Replace(text)
+	if effect, _ := e.facts.Effect(pragma); effect == facts.Applied {
+		return facts.Spelling{Key: pragma.Key, Pragma: name}.With(value)
+	}
+	if setting, _ := sqlite.Lookup(name); !setting.Pragma {
+		value = strings.ToLower(value)
+	}
+	for _, works := range e.facts.Working(name, true) {
+		return works.With(value)
+	}
+	return ""
 }
 
 // late reports whether settings with a parameter must come by SQL all the same, because

@@ -57,7 +57,7 @@ func describeDriver(t *testing.T, c checkoutCopy, filled *strings.Replacer, sect
 	text, _, _ = strings.Cut(text, "```")
 	text = strings.NewReplacer("IMPORT/PATH", "example.com/freshsqlite", "its name in database/sql", "fresh").Replace(filled.Replace(text))
 	c.write("workers/freshsqlite/driver.yaml", text)
-	const facts = `{"driver": "freshsqlite", "module": "example.com/freshsqlite", "version": "v1.0.0", "engine": "3.54.1", "effects": {"ignored": ["file:?_journal_mode"]}}`
+	const facts = `{"driver": "freshsqlite", "module": "example.com/freshsqlite", "version": "v1.0.0", "engine": "3.54.1", "effects": {"applied": ["file:?_pragma=cache_size()"], "ignored": ["file:?_journal_mode"]}}`
 	c.sh(".", "mkdir workers/freshsqlite/facts")
 	c.write("workers/freshsqlite/facts/freshsqlite@v1.0.0.json", facts)
 	if got := c.sh(".", "bin/assay emit --profile quick/web --for go-freshsqlite"); !strings.Contains(got, `_ "example.com/freshsqlite"`) || !strings.Contains(got, "_pragma=journal_mode(WAL)") {

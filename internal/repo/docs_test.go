@@ -127,24 +127,6 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// Versions and defaults of drivers are in a table that a new version makes wrong.
-func TestFairnessHasTheDriversOfToday(t *testing.T) {
-	table := documents(t)["docs/fairness.md"]
-	lines := strings.Split(strings.TrimSpace(newBench(t).run(t, "bin/assay drivers", command{})), "\n")
-	for _, line := range lines[1:] {
-		if line == "" {
-			break // what follows is about those that are not built
-		}
-		name, version := strings.Fields(line)[0], strings.Fields(line)[1]
-		if _, err := os.Stat(filepath.Join("workers", name, "worker")); err == nil {
-			continue // a script has the driver that is installed
-		}
-		if version != "-" && !strings.Contains(table, "| `"+name+"` | "+version+" |") {
-			t.Errorf("docs/fairness.md has no row of driver %s %s: look at its defaults again", name, version)
-		}
-	}
-}
-
 // bench is a folder with a fresh bin/assay.
 type bench struct{ dir, checkout string }
 

@@ -27,7 +27,7 @@ var imports = map[string][]string{
 	"doc":        {"analysis", "stat", "sys"},
 	"doctor":     {"dataset", "doc", "kit", "plan", "sys"},
 	"draft":      {"build", "dataset", "kit", "plan", "root", "traffic"},
-	"emit":       {"build", "kit", "root"},
+	"emit":       {"build", "kit", "lint", "root"},
 	"gate":       {"advisories", "analysis", "build", "dataset", "doc", "lab", "lint", "plan", "report", "root", "stat", "store", "sys"},
 	"history":    {"analysis", "doc", "root", "stat", "sys"},
 	"kit":        {},

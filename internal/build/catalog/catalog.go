@@ -74,10 +74,6 @@ type Form struct {
 	Presets  bool   `yaml:"presets"`  // its own settings fix those of the file
 	Timeout  bool   `yaml:"timeout"`  // it has an option of its own for the busy timeout
 	Mutex    bool   `yaml:"mutex"`    // it has flags for the mutex of a connection
-	// Parameters are the driver's own of a DSN, by setting; "*" is for all others. SETTING stands
-	// for its name, VALUE for its value as SQL has it, value for that in lower case. What has
-	// none is set by SQL.
-	Parameters map[string]string `yaml:"parameters"`
 	// Late says that settings of the file must come first and cannot by a parameter: where a
 	// profile has one, the others come by SQL as well.
 	Late      bool     `yaml:"late"`
