@@ -110,7 +110,7 @@ func (a *app) listFacts() error {
 	if err != nil {
 		return err
 	}
-	for _, driver := range table.Measured() {
+	for _, driver := range table.Names() {
 		var versions []string
 		for _, f := range table.Versions(driver) {
 			versions = append(versions, f.Version)
@@ -119,7 +119,7 @@ func (a *app) listFacts() error {
 	}
 	for _, name := range libraries.Names() {
 		var versions []string
-		for _, l := range libraries.All(name) {
+		for _, l := range libraries.Versions(name) {
 			versions = append(versions, strings.TrimPrefix(l.Label(), name+"@"))
 		}
 		fmt.Fprintf(a.stdout, "%s: %s\n", name, strings.Join(versions, ", "))
@@ -171,7 +171,7 @@ func (a *app) storedFacts(spec string, reason error) (measuredFacts, error) {
 	if f, there := table.Find(named.Name, named.Version); there {
 		found = f
 	}
-	for _, l := range libraries.All(named.Name) {
+	for _, l := range libraries.Versions(named.Name) {
 		if l.Label() == spec {
 			found = l
 		}

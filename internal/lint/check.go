@@ -90,14 +90,7 @@ func (c *checker) unmeasured(d Driver) { c.Unmeasured = append(c.Unmeasured, d.N
 // factsOf returns the facts of the driver's version, or those of the measured
 // versions on either side of it.
 func (c *checker) factsOf(d Driver) []facts.Facts {
-	if f, ok := c.Facts.Find(d.Name, d.Version); ok {
-		return []facts.Facts{f}
-	}
-	before, after, ok := c.Facts.Around(d.Name, d.Version)
-	if !ok {
-		return nil
-	}
-	return []facts.Facts{before, after}
+	return c.Facts.Judges(d.Name, d.Version, "")
 }
 
 // readOnly reports whether the DSN asks for connections that write nothing.

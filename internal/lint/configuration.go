@@ -196,12 +196,12 @@ func (n *notes) judgeFile(root tree, f configured, libraries *facts.Libraries) {
 
 // judgeOf judges the settings of a library at a release.
 func (n *notes) judgeOf(library string, r release, libraries *facts.Libraries) *judge {
-	j := &judge{notes: n, driver: Driver{library, r.version}, label: r.label(library), title: strings.TrimSpace(r.title(library)), others: true}
+	j := &judge{notes: n, driver: Driver{library, r.version}, label: facts.Release{Name: library, Version: r.version, Driver: r.driver}.String(), title: strings.TrimSpace(r.title(library)), others: true}
 	j.facts = libraries.Judges(library, r.version, r.driver)
 	j.language = configuration{library, j.facts}
 	j.own = len(j.facts) > 0 && r.is(j.facts[0])
-	for _, l := range libraries.All(library) {
-		if newer := facts.CompareReleases(l.Version, r.version); newer > 0 || newer == 0 && facts.CompareReleases(l.Driver, r.driver) > 0 {
+	for _, l := range libraries.Versions(library) {
+		if newer := facts.Compare(l.Version, r.version); newer > 0 || newer == 0 && facts.Compare(l.Driver, r.driver) > 0 {
 			j.newer = append(j.newer, l)
 		}
 	}

@@ -46,16 +46,11 @@ func (c *checker) checkParameters(o *open, around []facts.Facts) {
 		for _, uri := range o.dsn.forms {
 			var s facts.Spelling
 			s, w.value, w.tried = facts.Parse(uri, parameter)
-			w.options = append(w.options, optionOf(s))
+			w.options = append(w.options, s.Option())
 		}
 		w.known = !strings.Contains(w.value, unknown)
 		j.check(w)
 	}
-}
-
-// optionOf is a spelling as one of the options of facts.
-func optionOf(s facts.Spelling) facts.Option {
-	return facts.Option{Key: s.String(), Meaning: s.Setting, Observed: s.Setting}
 }
 
 // spellingOf is the spelling that an option is.
@@ -87,7 +82,7 @@ func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, 
 		case l.around[0].Version == l.open.driver.Version:
 			l.Untried = append(l.Untried, Untried{l.open.driver, slip})
 		}
-		return optionOf(slip.Meant), s, true, ""
+		return slip.Meant.Option(), s, true, ""
 	}
 	return facts.Option{}, saying{}, false, ""
 }
@@ -121,7 +116,7 @@ func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s 
 func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
 	setting, _ := sqlite.Lookup(s.Setting)
 	_, valid := s.Reads(value)
-	switch why := leftOut(written{readOnly: o.readOnly(), memory: o.dsn.memory != ""}, optionOf(s)); {
+	switch why := leftOut(written{readOnly: o.readOnly(), memory: o.dsn.memory != ""}, s.Option()); {
 	case why != "":
 		return why
 	case setting.Name == "" || valid || strings.Contains(value, unknown):

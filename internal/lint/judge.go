@@ -169,7 +169,7 @@ func (j *judge) since(o facts.Option) string {
 	for _, l := range j.newer {
 		switch effect, _ := l.Effect(o); {
 		case effect != facts.Applied:
-		case l.Driver != "" && facts.CompareReleases(l.Version, j.driver.Version) == 0:
+		case l.Driver != "" && facts.Compare(l.Version, j.driver.Version) == 0:
 			return text + fmt.Sprintf(" (with the gem sqlite3 %s it takes effect)", l.Driver)
 		case last.Version == "" || j.others:
 			return text + fmt.Sprintf(" (%s honours it)", j.name(l, true))

@@ -25,15 +25,7 @@ type release struct {
 
 // is reports whether facts are of this release: 2.0 is 2.0.0.
 func (r release) is(l facts.Library) bool {
-	return facts.CompareReleases(r.version, l.Version) == 0 && facts.CompareReleases(r.driver, l.Driver) == 0
-}
-
-// label is the library at its release, as assay facts takes it.
-func (r release) label(library string) string {
-	if r.driver == "" {
-		return library + "@" + r.version
-	}
-	return library + "@" + r.version + "+" + r.driver
+	return facts.Compare(r.version, l.Version) == 0 && facts.Compare(r.driver, l.Driver) == 0
 }
 
 // title is the library at its release, in a sentence.

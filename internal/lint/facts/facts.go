@@ -4,18 +4,13 @@
 package facts
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/semver"
-
-	"assay/internal/build/catalog"
 	"assay/internal/sys/file"
 )
 
@@ -99,7 +94,10 @@ func (f Facts) Default(setting string, besidePragma bool) (string, bool) {
 }
 
 // Name is the driver as users write it.
-func (f Facts) Name() string { return f.Driver + "@" + f.Version }
+func (f Facts) Name() string { return f.At().String() }
+
+// At is the driver with its version.
+func (f Facts) At() Release { return Release{Name: f.Driver, Version: f.Version} }
 
 var arrays = regexp.MustCompile(`\[\s+("[^\]]*")\s+\]`)
 
@@ -128,107 +126,6 @@ func save(folder, name string, of any) (string, error) {
 	}
 	path := filepath.Join(folder, name+".json")
 	return path, file.Write(path, data)
-}
-
-// Table is the facts of several drivers and versions.
-type Table struct {
-	Drivers []catalog.Driver // all that are known
-	all     []Facts          // by driver, then from the oldest version to the newest
-}
-
-// Load returns the facts that lie beside drivers, and those that were saved in a folder, which
-// replace them; an empty name means none. A folder that does not exist holds none.
-func Load(drivers []catalog.Driver, folder string) (*Table, error) {
-	t := &Table{Drivers: drivers}
-	return t, collect(drivers, folder, func(f Facts) {
-		if f.Module != "" {
-			t.Add(f)
-		}
-	})
-}
-
-// collect adds what is measured: first what lies beside drivers, then what was saved in a
-// folder, if one is named.
-func collect[T any](drivers []catalog.Driver, folder string, add func(T)) error {
-	var names []string
-	for _, d := range drivers {
-		beside, err := d.Facts()
-		if err != nil {
-			return err
-		}
-		names = append(names, beside...)
-	}
-	if folder != "" {
-		saved, err := filepath.Glob(filepath.Join(folder, "*.json"))
-		if err != nil {
-			return err
-		}
-		names = append(names, saved...)
-	}
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		var one T
-		if err := json.Unmarshal(data, &one); err != nil {
-			return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
-		}
-		add(one)
-	}
-	return nil
-}
-
-// Add puts facts in, in the place of older ones of the same version.
-func (t *Table) Add(f Facts) {
-	t.all = slices.DeleteFunc(t.all, func(g Facts) bool { return g.Name() == f.Name() })
-	t.all = append(t.all, f)
-	slices.SortFunc(t.all, func(a, b Facts) int {
-		return cmp.Or(strings.Compare(a.Driver, b.Driver), semver.Compare(a.Version, b.Version))
-	})
-}
-
-// Find returns the facts of a driver at a version.
-func (t *Table) Find(driver, version string) (Facts, bool) {
-	for _, f := range t.all {
-		if f.Driver == driver && f.Version == version {
-			return f, true
-		}
-	}
-	return Facts{}, false
-}
-
-// Compare orders two versions.
-func Compare(a, b string) int { return semver.Compare(a, b) }
-
-// Around returns the nearest measured versions before and after one; false
-// where there are none on both sides.
-func (t *Table) Around(driver, version string) (before, after Facts, ok bool) {
-	if !semver.IsValid(version) {
-		return before, after, false
-	}
-	for _, f := range t.Versions(driver) {
-		if Compare(f.Version, version) <= 0 {
-			before = f
-		} else if after.Version == "" {
-			after = f
-		}
-	}
-	return before, after, before.Version != "" && after.Version != ""
-}
-
-// Versions returns what was measured of a driver, oldest version first.
-func (t *Table) Versions(driver string) []Facts {
-	return slices.DeleteFunc(slices.Clone(t.all), func(f Facts) bool { return f.Driver != driver })
-}
-
-// Measured returns the drivers that have facts, by name.
-func (t *Table) Measured() []string {
-	var names []string
-	for _, f := range t.all {
-		names = append(names, f.Driver)
-	}
-	return slices.Compact(names)
 }
 
 // Library are the facts of a driver as those of a library with keys of its own.

@@ -145,18 +145,18 @@ func TestSaveReplacesTheFile(t *testing.T) {
 	}
 }
 
-func TestAround(t *testing.T) {
+func TestJudgesOfDrivers(t *testing.T) {
 	var all Table
 	for _, version := range []string{"v1.9.0", "v1.10.0", "v1.2.0"} {
 		all.Add(Facts{Driver: "d", Version: version})
 	}
-	before, after, ok := all.Around("d", "v1.9.5")
-	if !ok || before.Version != "v1.9.0" || after.Version != "v1.10.0" {
-		t.Errorf("got %s, %s, %v, want v1.9.0 and v1.10.0", before.Version, after.Version, ok)
-	}
-	for _, version := range []string{"v1.1.0", "v1.11.0", "", "master"} {
-		if _, _, ok := all.Around("d", version); ok {
-			t.Errorf("%q lies between measured versions", version)
+	for version, want := range map[string]string{"v1.9.5": "v1.9.0 v1.10.0", "v1.2.0": "v1.2.0", "v1.1.0": "", "v1.11.0": "", "": "", "master": ""} {
+		var got []string
+		for _, f := range all.Judges("d", version, "") {
+			got = append(got, f.Version)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %v, want %s", version, got, want)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestPanicInAnExperiment(t *testing.T) {
 	l := &lab{worker: Worker{Program: program}, scratch: t.TempDir()}
 	var none context.Context // with which no worker can be started
 	var fault *guard.Panic
-	if err := l.spellings(none, &f); !errors.As(err, &fault) || !strings.Contains(string(fault.Stack), "facts.(*lab).effect") {
+	if err := l.effects(none, &f); !errors.As(err, &fault) || !strings.Contains(string(fault.Stack), "facts.(*lab).open") {
 		t.Errorf("got %v, want the panic of an experiment without a context", err)
 	}
 }

@@ -42,7 +42,7 @@ func Measure(ctx context.Context, w Worker, dir string) (Facts, error) {
 	if err != nil {
 		return Facts{}, err
 	}
-	for _, step := range []func(context.Context, *Facts) error{lab.defaults, lab.spellings, lab.readOnlyWAL, lab.pool, lab.memory} {
+	for _, step := range []func(context.Context, *Facts) error{lab.defaults, lab.effects, lab.readOnlyWAL, lab.pool, lab.memory} {
 		if err := step(ctx, &f); err != nil {
 			return Facts{}, fmt.Errorf("facts of %s: %w", f.Name(), err)
 		}
@@ -60,21 +60,21 @@ type lab struct {
 func (l *lab) describe(ctx context.Context) (Facts, error) {
 	f := Facts{Driver: l.worker.Driver, Module: l.worker.Module, Version: l.worker.Version, On: runtime.GOOS + "/" + runtime.GOARCH,
 		Effects: map[Effect][]string{}, Memory: map[string]Sharing{}}
-	err := l.experiment(ctx, func(e *experiment) error {
-		target := e.worker.Hello().Target
+	err := l.inWorker(ctx, func(w *process.Worker, folder string) error {
+		target, path := w.Hello().Target, filepath.Join(folder, "data.db")
 		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
 		if target.Engine != "sqlite" {
 			return &NoSQLiteError{l.worker.Driver, target.Engine}
 		}
-		request := wire.Open{Path: e.path, Settings: map[string]string{"journal_mode": "delete"}, Readers: 1, Idle: 1, Once: []string{"CREATE TABLE t (n)"}}
-		if err := e.worker.Call(ctx, wire.TypeOpen, request, nil); err != nil {
+		request := wire.Open{Path: path, Settings: map[string]string{"journal_mode": "delete"}, Readers: 1, Idle: 1, Once: []string{"CREATE TABLE t (n)"}}
+		if err := w.Call(ctx, wire.TypeOpen, request, nil); err != nil {
 			return err
 		}
-		if _, err := e.worker.Stop(ctx); err != nil {
+		if _, err := w.Stop(ctx); err != nil {
 			return err
 		}
 		var err error
-		l.database, err = os.ReadFile(e.path)
+		l.database, err = os.ReadFile(path)
 		return err
 	})
 	return f, err
@@ -87,14 +87,8 @@ func (e *NoSQLiteError) Error() string {
 	return fmt.Sprintf("driver %s reaches %s: facts are about drivers of SQLite", e.Driver, e.Engine)
 }
 
-// experiment is one worker process with a folder of its own.
-type experiment struct {
-	worker *process.Worker
-	folder string
-	path   string // of the database
-}
-
-func (l *lab) experiment(ctx context.Context, do func(*experiment) error) error {
+// inWorker runs a process of the worker in a folder of its own.
+func (l *lab) inWorker(ctx context.Context, do func(w *process.Worker, folder string) error) error {
 	folder, err := os.MkdirTemp(l.scratch, "facts-")
 	if err != nil {
 		return err
@@ -105,57 +99,62 @@ func (l *lab) experiment(ctx context.Context, do func(*experiment) error) error 
 		return err
 	}
 	defer worker.Kill()
-	return do(&experiment{worker, folder, filepath.Join(folder, "data.db")})
+	return do(worker, folder)
 }
 
-// settings opens a database and returns the settings of each connection. The
-// second error is the driver's own refusal.
-func (e *experiment) settings(ctx context.Context, request wire.Open, names ...string) ([]map[string]string, error, error) {
-	request.Path, request.Readers = e.path, connections
-	var read wire.SettingsRead
-	err := e.worker.Call(ctx, wire.TypeOpen, request, nil)
-	if err == nil {
-		err = e.worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
-	}
-	if refusal, is := errors.AsType[*wire.Error](err); is {
-		return nil, nil, refusal
-	}
-	var all []map[string]string
-	for _, c := range read.Connections {
-		all = append(all, c.Settings)
-	}
-	return all, err, nil
+// attempt is a DSN to open, in which PATH stands for the database's, and what to read back.
+type attempt struct {
+	wire.Open
+	observe []string
+	exists  bool // the database is there before
 }
 
-// having is how many connections have a value of a setting.
-func having(all []map[string]string, setting, value string) int {
-	n := 0
-	for _, settings := range all {
-		if settings[setting] == value {
-			n++
+// open opens a DSN in a process of its own.
+func (l *lab) open(ctx context.Context, o attempt) (a answer, err error) {
+	err = l.inWorker(ctx, func(w *process.Worker, folder string) error {
+		o.Path, o.Readers = filepath.Join(folder, "data.db"), connections
+		o.DSN = strings.Replace(o.DSN, "PATH", o.Path, 1)
+		if o.exists {
+			if err := os.WriteFile(o.Path, l.database, 0o600); err != nil {
+				return err
+			}
 		}
+		a.asWritten = true
+		var read wire.SettingsRead
+		err := w.Call(ctx, wire.TypeOpen, o.Open, nil)
+		if err == nil {
+			err = w.Call(ctx, wire.TypeSettings, wire.Settings{Names: o.observe}, &read)
+		}
+		if refusal, is := errors.AsType[*wire.Error](err); is {
+			a.Refused, err = refusal.Error(), nil
+		}
+		for _, c := range read.Connections {
+			a.Connections = append(a.Connections, c.Settings)
+		}
+		entries, listErr := os.ReadDir(folder)
+		a.Literal = slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return strings.Contains(entry.Name(), "?") })
+		a.onDisk = len(entries) > 0
+		return errors.Join(err, listErr)
+	})
+	return a, err
+}
+
+// accepted is open where a refusal is an error.
+func (l *lab) accepted(ctx context.Context, o attempt) (answer, error) {
+	a, err := l.open(ctx, o)
+	if err == nil && a.Refused != "" {
+		err = errors.New(a.Refused)
 	}
-	return n
+	return a, err
 }
 
 func (l *lab) defaults(ctx context.Context, f *Facts) error {
-	read := func(parameters string) (settings map[string]string, err error) {
-		err = l.experiment(ctx, func(e *experiment) error {
-			all, err, refusal := e.settings(ctx, wire.Open{DSN: "file:" + e.path + parameters, Idle: connections}, Settings()...)
-			if err := errors.Join(err, refusal); err != nil {
-				return err
-			}
-			settings = all[0]
-			return nil
-		})
-		return settings, err
-	}
-	var err error
-	if f.Defaults, err = read(""); err != nil {
-		return err
-	}
-	if f.BesidePragma, err = read("?_pragma=application_id(7)"); err != nil {
-		return err
+	for parameters, settings := range map[string]*map[string]string{"": &f.Defaults, "?_pragma=application_id(7)": &f.BesidePragma} {
+		a, err := l.accepted(ctx, attempt{Open: wire.Open{DSN: "file:PATH" + parameters, Idle: connections}, observe: Settings()})
+		if err != nil {
+			return err
+		}
+		*settings = a.Connections[0]
 	}
 	maps.DeleteFunc(f.BesidePragma, func(name, value string) bool { return f.Defaults[name] == value })
 	if len(f.BesidePragma) == 0 {
@@ -164,96 +163,37 @@ func (l *lab) defaults(ctx context.Context, f *Facts) error {
 	return nil
 }
 
-// tried is a spelling with a value that is not the default.
-type tried struct {
-	Spelling
-	value value
-}
-
-// value returns the value to try, which is not the default; false where nothing
-// could be told.
-func (q question) value(f Facts) (value, bool) {
-	i := slices.IndexFunc(q.values[:], func(v value) bool { return v.read != "" && v.read != f.Defaults[q.setting] })
-	if _, readable := f.Defaults[q.setting]; !readable || i < 0 {
-		return value{}, false
+// effects tries every spelling.
+func (l *lab) effects(ctx context.Context, f *Facts) error {
+	var all []Option
+	for _, s := range Spellings() {
+		all = append(all, s.Option())
 	}
-	return q.values[i], true
+	return noteEffects(ctx, l, f.Defaults, all, f.Effects)
 }
 
-// spellings tries every spelling.
-func (l *lab) spellings(ctx context.Context, f *Facts) error {
-	var trials []tried
-	for _, q := range questions {
-		v, tells := q.value(*f)
-		if !tells {
-			continue
-		}
-		for _, s := range q.spellings() {
-			trials = append(trials, tried{s, v})
-		}
-	}
-	return l.try(ctx, f, trials)
-}
-
-// try makes trials and notes their effects.
-func (l *lab) try(ctx context.Context, f *Facts, trials []tried) error {
-	effects := make([]Effect, len(trials))
+// run opens the DSN of each trial, several at a time.
+func (l *lab) run(ctx context.Context, trials []trial) ([]answer, error) {
+	answers := make([]answer, len(trials))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, t := range trials {
+		setting, _ := sqlite.Lookup(t.Observe[0])
+		o := attempt{Open: wire.Open{DSN: t.Settings[0].dsn(), Idle: connections}, observe: t.Observe, exists: !setting.OfFile} // those are for new files
 		group.Go(func() error {
 			return guard.Error(func() (err error) {
-				effects[i], err = l.effect(ctx, t.Spelling, t.value)
+				answers[i], err = l.open(ctx, o)
 				return err
 			})
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	all := map[Effect][]string{}
-	for effect, spellings := range f.Effects {
-		all[effect] = slices.Clone(spellings)
-	}
-	for i, t := range trials {
-		if effects[i] != "" {
-			all[effects[i]] = append(all[effects[i]], t.String())
-		}
-	}
-	f.Effects = all
-	return nil
+	return answers, group.Wait()
 }
 
-// effect opens a database with a spelling and reads the setting back on every
-// connection; empty where nothing can be told.
-func (l *lab) effect(ctx context.Context, s Spelling, v value) (effect Effect, err error) {
-	err = l.experiment(ctx, func(e *experiment) error {
-		if setting, _ := sqlite.Lookup(s.Setting); !setting.OfFile { // those are for new files
-			if err := os.WriteFile(e.path, l.database, 0o600); err != nil {
-				return err
-			}
-		}
-		all, err, refusal := e.settings(ctx, wire.Open{DSN: s.dsn(e.path, v.written), Idle: connections}, s.Setting)
-		literal, globErr := e.literal()
-		if err := errors.Join(err, globErr); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(all, func(settings map[string]string) bool { _, known := settings[s.Setting]; return !known }) {
-			return nil
-		}
-		switch {
-		case literal:
-			effect = Literal
-		case refusal != nil:
-			effect = Fails
-		case having(all, s.Setting, v.read) == len(all):
-			effect = Applied
-		default:
-			effect = Ignored
-		}
-		return nil
-	})
-	return effect, err
+// dsn is a setting as it stands in a DSN; its key is as Spelling writes it.
+func (w written) dsn() string {
+	begin, key, _ := strings.Cut(w.Key, "?")
+	return fmt.Sprintf("%sPATH?%s=%v", begin, key, w.Value)
 }
 
 // readOnlyWAL asks for WAL on connections that may not write.
@@ -264,36 +204,25 @@ func (l *lab) readOnlyWAL(ctx context.Context, f *Facts) error {
 	}
 	f.ReadOnlyWAL = map[string]Effect{}
 	for _, parameter := range []string{"mode=ro", "immutable=1"} {
-		s := works[0]
-		s.Key = parameter + "&" + s.Key
-		effect, err := l.effect(ctx, s, value{"WAL", "wal"})
+		dsn := "file:PATH?" + parameter + "&" + works[0].With("WAL")
+		a, err := l.open(ctx, attempt{Open: wire.Open{DSN: dsn, Idle: connections}, observe: []string{"journal_mode"}, exists: true})
 		if err != nil {
 			return err
 		}
-		f.ReadOnlyWAL[parameter] = effect
+		f.ReadOnlyWAL[parameter] = a.effect("journal_mode", "wal", f.Defaults)
 	}
 	return nil
-}
-
-// literal reports whether the driver made a file whose name has a parameter in it.
-func (e *experiment) literal() (bool, error) {
-	entries, err := os.ReadDir(e.folder)
-	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return strings.Contains(entry.Name(), "?") }), err
 }
 
 // pool sends a PRAGMA to a pool, with all of its connections kept, and with
 // none of them kept while unused.
 func (l *lab) pool(ctx context.Context, f *Facts) error {
 	for idle, count := range map[int]*int{connections: &f.Exec, 0: &f.Reopened} {
-		err := l.experiment(ctx, func(e *experiment) error {
-			request := wire.Open{DSN: "file:" + e.path, Idle: idle, Once: []string{"PRAGMA cache_size = 4321"}}
-			all, err, refusal := e.settings(ctx, request, "cache_size")
-			*count = having(all, "cache_size", "4321")
-			return errors.Join(err, refusal)
-		})
+		a, err := l.accepted(ctx, attempt{Open: wire.Open{DSN: "file:PATH", Idle: idle, Once: []string{"PRAGMA cache_size = 4321"}}, observe: []string{"cache_size"}})
 		if err != nil {
 			return err
 		}
+		*count = a.having("cache_size", "4321")
 	}
 	return nil
 }
@@ -301,26 +230,17 @@ func (l *lab) pool(ctx context.Context, f *Facts) error {
 // memory writes through one connection and looks through each.
 func (l *lab) memory(ctx context.Context, f *Facts) error {
 	for _, dsn := range memoryDSNs {
-		err := l.experiment(ctx, func(e *experiment) error {
-			request := wire.Open{DSN: dsn, Idle: connections, Once: []string{"PRAGMA user_version = 7"}}
-			all, err, refusal := e.settings(ctx, request, "user_version")
-			entries, listErr := os.ReadDir(e.folder)
-			if err := errors.Join(err, listErr); err != nil {
-				return err
-			}
-			f.Memory[dsn] = Private
-			switch {
-			case len(entries) > 0:
-				f.Memory[dsn] = OnDisk
-			case refusal != nil:
-				f.Memory[dsn] = Refused
-			case having(all, "user_version", "7") == connections:
-				f.Memory[dsn] = Shared
-			}
-			return nil
-		})
-		if err != nil {
+		a, err := l.open(ctx, attempt{Open: wire.Open{DSN: dsn, Idle: connections, Once: []string{"PRAGMA user_version = 7"}}, observe: []string{"user_version"}})
+		f.Memory[dsn] = Private
+		switch {
+		case err != nil:
 			return err
+		case a.onDisk:
+			f.Memory[dsn] = OnDisk
+		case a.Refused != "":
+			f.Memory[dsn] = Refused
+		case a.having("user_version", "7") == connections:
+			f.Memory[dsn] = Shared
 		}
 	}
 	return nil

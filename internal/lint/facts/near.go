@@ -3,6 +3,7 @@ package facts
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,15 +107,14 @@ func Try(ctx context.Context, w Worker, f Facts, slips []Slip, dir string) (Fact
 	if _, err := l.describe(ctx); err != nil {
 		return f, err
 	}
-	var trials []tried
+	var all []Option
 	for _, s := range slips {
-		for _, q := range questions {
-			if v, tells := q.value(f); tells && slices.Contains(q.spellings(), s.Meant) {
-				trials = append(trials, tried{s.Written, v})
-			}
-		}
+		o := s.Meant.Option()
+		o.Key = s.Written.String()
+		all = append(all, o)
 	}
-	if err := l.try(ctx, &f, trials); err != nil {
+	f.Effects = maps.Clone(f.Effects)
+	if err := noteEffects(ctx, l, f.Defaults, all, f.Effects); err != nil {
 		return f, fmt.Errorf("facts of %s: %w", f.Name(), err)
 	}
 	return f, nil

@@ -71,7 +71,7 @@ func python() string {
 
 func (p *probe) prepare(ctx context.Context, version, driver string) error {
 	for _, asked := range []string{version, cmp.Or(driver, version)} {
-		if _, known := release(asked); !known {
+		if _, known := numbers(asked); !known {
 			return fmt.Errorf("%q is %w", asked, ErrNoRelease)
 		}
 	}
@@ -137,6 +137,10 @@ type answer struct {
 	Refused     string              `json:"refused"`
 	Literal     bool                `json:"literal"`
 	Connections []map[string]string `json:"connections"`
+
+	onDisk bool // a file was made
+	// asWritten says that a value with effect reads back as it was written: another one has none.
+	asWritten bool
 }
 
 // greeting is what the probe says of itself first.
@@ -146,7 +150,13 @@ type greeting struct {
 	Beside  map[string]string `json:"beside"`
 }
 
-func (p *probe) run(ctx context.Context, trials []trial) (greeting, []answer, error) {
+// run makes trials.
+func (p *probe) run(ctx context.Context, trials []trial) ([]answer, error) {
+	_, answers, err := p.greeted(ctx, trials)
+	return answers, err
+}
+
+func (p *probe) greeted(ctx context.Context, trials []trial) (greeting, []answer, error) {
 	var hello greeting
 	request, err := json.Marshal(map[string]any{"trials": trials})
 	if err != nil {
@@ -182,7 +192,7 @@ func gist(text string) string {
 }
 
 func (p *probe) measure(ctx context.Context) (Library, error) {
-	hello, answers, err := p.run(ctx, []trial{{Settings: []written{}, Observe: Observations(p.name)}})
+	hello, answers, err := p.greeted(ctx, []trial{{Settings: []written{}, Observe: Observations(p.name)}})
 	if err != nil {
 		return Library{}, err
 	}
@@ -196,60 +206,79 @@ func (p *probe) measure(ctx context.Context) (Library, error) {
 			l.On += " " + language + " " + v
 		}
 	}
-	options := Options(p.name)
-	effects, err := p.effects(ctx, l, options)
-	if err != nil {
+	if err := noteEffects(ctx, p, l.Defaults, Options(p.name), l.Effects); err != nil {
 		return l, err
-	}
-	for i, o := range options {
-		if effects[i] != "" {
-			l.Effects[effects[i]] = append(l.Effects[effects[i]], o.String())
-		}
 	}
 	return l, p.misspell(ctx, &l)
 }
 
+// subject is a driver or a library that experiments are made with.
+type subject interface {
+	run(ctx context.Context, trials []trial) ([]answer, error)
+}
+
 // effects tries options with a value that is not the default; empty where
 // nothing can be told.
-func (p *probe) effects(ctx context.Context, l Library, options []Option) ([]Effect, error) {
-	effects := make([]Effect, len(options))
+func effects(ctx context.Context, of subject, defaults map[string]string, options []Option) ([]Effect, error) {
+	all := make([]Effect, len(options))
 	var trials []trial
-	var of []int
+	var tried []int
 	var want []string
 	for i, o := range options {
-		at := slices.IndexFunc(o.Values, func(v Value) bool { return v.Read != l.Defaults[o.Observed] })
-		if at < 0 || l.Defaults[o.Observed] == "" {
+		at := slices.IndexFunc(o.Values, func(v Value) bool { return v.Read != defaults[o.Observed] })
+		if at < 0 || defaults[o.Observed] == "" {
 			continue
 		}
 		trials = append(trials, trial{[]written{o.with(o.Values[at].Written)}, []string{o.Observed}})
-		of, want = append(of, i), append(want, o.Values[at].Read)
+		tried, want = append(tried, i), append(want, o.Values[at].Read)
 	}
-	_, answers, err := p.run(ctx, trials)
+	answers, err := of.run(ctx, trials)
 	for n, a := range answers {
-		effects[of[n]] = a.effect(options[of[n]].Observed, want[n], l.Defaults)
+		all[tried[n]] = a.effect(options[tried[n]].Observed, want[n], defaults)
 	}
-	return effects, err
+	return all, err
+}
+
+// noteEffects tries options, and adds each to those with its effect.
+func noteEffects(ctx context.Context, of subject, defaults map[string]string, options []Option, into map[Effect][]string) error {
+	all, err := effects(ctx, of, defaults, options)
+	if err != nil {
+		return err
+	}
+	for i, o := range options {
+		if all[i] != "" {
+			into[all[i]] = append(slices.Clip(into[all[i]]), o.String())
+		}
+	}
+	return nil
+}
+
+// having is how many connections have a value of a setting.
+func (a answer) having(setting, value string) (n int) {
+	for _, settings := range a.Connections {
+		if settings[setting] == value {
+			n++
+		}
+	}
+	return n
 }
 
 // effect tells what a trial did. A connection that has neither the value that
 // was written nor the default tells nothing. Neither does a connection that may
 // not write and is refused: with a file in another journal mode it may not be.
 func (a answer) effect(observed, want string, defaults map[string]string) Effect {
-	switch {
+	switch n := len(a.Connections); {
+	case slices.ContainsFunc(a.Connections, func(c map[string]string) bool { _, read := c[observed]; return !read }):
+		return ""
+	case a.Literal:
+		return Literal
 	case a.Refused != "" && observed == ReadOnly:
 		return ""
 	case a.Refused != "":
 		return Fails
-	case a.Literal:
-		return Literal
-	}
-	has := func(value string) bool {
-		return len(a.Connections) > 0 && !slices.ContainsFunc(a.Connections, func(c map[string]string) bool { return c[observed] != value })
-	}
-	switch {
-	case has(want):
+	case n > 0 && a.having(observed, want) == n:
 		return Applied
-	case has(defaults[observed]):
+	case n > 0 && (a.asWritten || a.having(observed, defaults[observed]) == n):
 		return Ignored
 	}
 	return ""
@@ -267,7 +296,7 @@ func (p *probe) misspell(ctx context.Context, l *Library) error {
 	for _, m := range tried {
 		options = append(options, m.Option)
 	}
-	effects, err := p.effects(ctx, *l, options)
+	effects, err := effects(ctx, p, l.Defaults, options)
 	if err != nil {
 		return err
 	}

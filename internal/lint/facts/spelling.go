@@ -64,12 +64,16 @@ var opening = map[string]map[string]string{
 	"shared_cache": {"shared": "1", "private": "0"},
 }
 
-func (s Spelling) dsn(path, value string) string {
-	dsn := path + "?" + s.With(value)
-	if s.URI {
-		return "file:" + dsn
+// Option is the spelling as one of the options of facts, with the values to try.
+func (s Spelling) Option() Option {
+	o := Option{Key: s.String(), Meaning: s.Setting, Observed: s.Setting}
+	for _, q := range questions {
+		if q.setting == s.Setting && slices.Contains(q.keys, s.Key) || s.Pragma == q.setting {
+			o.Values = q.tried()
+			break
+		}
 	}
-	return dsn
+	return o
 }
 
 // Parse reads one parameter of a DSN. The second result is its value; the third
@@ -113,39 +117,39 @@ type question struct {
 
 type value struct{ written, read string }
 
-func numbers(a, b string) [2]value { return [2]value{{a, a}, {b, b}} }
+func both(a, b string) [2]value { return [2]value{{a, a}, {b, b}} }
 
-var switched = numbers("1", "0")
+var switched = both("1", "0")
 
 // questions are asked of every driver.
 var questions = []question{
-	{"analysis_limit", numbers("400", "500"), []string{"_analysis_limit"}, true},
-	{"auto_vacuum", numbers("1", "2"), []string{"_auto_vacuum", "_vacuum", "auto_vacuum"}, true},
-	{"automatic_index", numbers("0", "1"), []string{"_automatic_index"}, true},
-	{"busy_timeout", numbers("1234", "4321"), []string{"_busy_timeout", "_timeout", "_busytimeout", "busy_timeout", "busytimeout", "timeout", "_busy"}, true},
-	{"cache_size", numbers("10000", "9000"), []string{"_cache_size", "_cachesize", "cache_size"}, true},
+	{"analysis_limit", both("400", "500"), []string{"_analysis_limit"}, true},
+	{"auto_vacuum", both("1", "2"), []string{"_auto_vacuum", "_vacuum", "auto_vacuum"}, true},
+	{"automatic_index", both("0", "1"), []string{"_automatic_index"}, true},
+	{"busy_timeout", both("1234", "4321"), []string{"_busy_timeout", "_timeout", "_busytimeout", "busy_timeout", "busytimeout", "timeout", "_busy"}, true},
+	{"cache_size", both("10000", "9000"), []string{"_cache_size", "_cachesize", "cache_size"}, true},
 	{"cell_size_check", switched, []string{"_cell_size_check"}, true},
 	{"foreign_keys", switched, []string{"_foreign_keys", "_fk", "_foreign_key", "_foreignkeys", "foreign_keys", "foreign_key", "fk"}, true},
 	{"ignore_check_constraints", switched, []string{"_ignore_check_constraints"}, true},
 	{"immutable", [2]value{{"1", "1"}}, []string{"immutable", "_immutable"}, false},
 	{"journal_mode", [2]value{{"WAL", "wal"}, {"TRUNCATE", "truncate"}}, []string{"_journal_mode", "_journal", "_journalmode", "journal_mode", "journal", "_jm"}, true},
-	{"journal_size_limit", numbers("1000000", "2000000"), []string{"_journal_size_limit", "journal_size_limit"}, true},
+	{"journal_size_limit", both("1000000", "2000000"), []string{"_journal_size_limit", "journal_size_limit"}, true},
 	{"locking_mode", [2]value{{"EXCLUSIVE", "exclusive"}, {"NORMAL", "normal"}}, []string{"_locking_mode", "_locking", "locking_mode"}, true},
-	{"mmap_size", numbers("268435456", "134217728"), []string{"_mmap_size", "_mmap", "mmap_size"}, true},
+	{"mmap_size", both("268435456", "134217728"), []string{"_mmap_size", "_mmap", "mmap_size"}, true},
 	{"mutex", [2]value{{"no", "no"}, {"full", "full"}}, []string{"_mutex", "mutex"}, false},
-	{"page_size", numbers("8192", "16384"), []string{"_page_size", "page_size"}, true},
+	{"page_size", both("8192", "16384"), []string{"_page_size", "page_size"}, true},
 	{"query_only", switched, []string{"_query_only", "query_only"}, true},
 	{"read_only", [2]value{{"ro", "1"}}, []string{"mode", "_mode"}, false},
 	{"read_only", [2]value{{"1", "1"}}, []string{"_read_only", "_readonly", "read_only", "readonly"}, false},
 	{"read_uncommitted", switched, []string{"_read_uncommitted"}, true},
 	{"recursive_triggers", switched, []string{"_recursive_triggers", "_rt", "recursive_triggers"}, true},
-	{"secure_delete", numbers("1", "0"), []string{"_secure_delete", "secure_delete"}, true},
+	{"secure_delete", both("1", "0"), []string{"_secure_delete", "secure_delete"}, true},
 	{"shared_cache", [2]value{{"shared", "1"}}, []string{"cache", "_cache"}, false},
 	{"synchronous", [2]value{{"OFF", "0"}, {"FULL", "2"}}, []string{"_synchronous", "_sync", "synchronous", "sync"}, true},
 	{"temp_store", [2]value{{"MEMORY", "2"}, {"FILE", "1"}}, []string{"_temp_store", "temp_store"}, true},
-	{"threads", numbers("2", "1"), []string{"_threads"}, true},
-	{"trusted_schema", numbers("0", "1"), []string{"_trusted_schema"}, true},
-	{"wal_autocheckpoint", numbers("1234", "4321"), []string{"_wal_autocheckpoint", "wal_autocheckpoint"}, true},
+	{"threads", both("2", "1"), []string{"_threads"}, true},
+	{"trusted_schema", both("0", "1"), []string{"_trusted_schema"}, true},
+	{"wal_autocheckpoint", both("1234", "4321"), []string{"_wal_autocheckpoint", "wal_autocheckpoint"}, true},
 	{"writable_schema", switched, []string{"_writable_schema"}, false},
 }
 
