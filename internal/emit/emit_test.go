@@ -41,6 +41,26 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// A driver's parameters of a DSN are those that experiments found; without, SQL does it.
+func TestParametersOfFacts(t *testing.T) {
+	for applied, want := range map[string]string{`"file:?_pragma=cache_size()"`: "_pragma=journal_mode(WAL)", `"file:?_journal"`: "_journal=WAL", `"?_journal"`: "PRAGMA journal_mode = WAL", ``: "PRAGMA journal_mode = WAL"} {
+		dir := filepath.Join(t.TempDir(), "fresh")
+		must(t, os.MkdirAll(filepath.Join(dir, "facts"), 0o700))
+		must(t, os.WriteFile(filepath.Join(dir, "driver.yaml"), []byte("go: {package: example.com/fresh, sql: fresh}\nemit: {name: go-fresh, title: fresh, language: go, uri: true}\n"), 0o600))
+		facts := `{"driver": "fresh", "module": "example.com/fresh", "version": "v1.0.0", "effects": {"applied": [` + applied + `]}}`
+		must(t, os.WriteFile(filepath.Join(dir, "facts", "fresh@v1.0.0.json"), []byte(facts), 0o600))
+		drivers, err := catalog.Read(filepath.Dir(dir))
+		must(t, err)
+		all, err := emit.Of(drivers)
+		must(t, err)
+		form, err := all.For("go-fresh", emit.Source{Name: "p/q", Profile: assay.Profile{Settings: map[string]string{"journal_mode": "WAL"}}})
+		must(t, err)
+		if !strings.Contains(form.Text, want) {
+			t.Errorf("applied %s: got %s, want %s", applied, form.Text, want)
+		}
+	}
+}
+
 // Two profiles are printed for all ecosystems, the others for one of each kind: database/sql, an
 // API of its own, and those with notes. TestReadBack runs all.
 func TestGolden(t *testing.T) {
