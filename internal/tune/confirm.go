@@ -260,14 +260,12 @@ func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 
 // asFamily compares points with the current settings, adjusted for all of them.
 func (t *tuning) asFamily(points []Point, rows map[string]*row, launches int) []Finalist {
-	gains := [][]float64{make([]float64, launches)} // the current settings
-	var tests []stat.Test
-	for i, p := range points {
+	var gains [][]float64
+	for _, p := range points {
 		gains = append(gains, rows[p.Key()].gains)
-		tests = append(tests, stat.Test{A: i + 1, B: 0, Baseline: true, HigherBetter: true})
 	}
 	var all []Finalist
-	for i, c := range compare(gains, tests, stat.Rule{}) {
+	for i, c := range compare(gains, launches) {
 		all = append(all, t.finalist(points[i], rows[points[i].Key()], c))
 	}
 	return all
@@ -352,17 +350,20 @@ func (t *tuning) rows(ctx context.Context, b Block, fewer func(rows map[string]*
 	return rows, launches, nil
 }
 
-// compare compares rows of log gains, block by block, as one table.
-func compare(rows [][]float64, tests []stat.Test, rule stat.Rule) []stat.Comparison {
-	table := stat.Table{Tests: tests}
+// compare compares rows of log gains with the current settings, launch by launch, as one table.
+func compare(rows [][]float64, launches int) []stat.Comparison {
+	rows = slices.Concat([][]float64{make([]float64, launches)}, rows) // the current settings first
+	var table stat.Table
 	for i := range rows {
 		var pairs []stat.Pairs
 		for j := range i {
 			pairs = append(pairs, pair(rows[i], rows[j]))
 		}
-		table.Pairs = append(table.Pairs, pairs)
+		if table.Pairs = append(table.Pairs, pairs); i > 0 {
+			table.Tests = append(table.Tests, stat.Test{A: i, B: 0, Baseline: true, HigherBetter: true})
+		}
 	}
-	return rule.Judge([]stat.Table{table})[0].Comparisons
+	return stat.Rule{}.Judge([]stat.Table{table})[0].Comparisons
 }
 
 // pair is the difference of two rows in the blocks that both have.

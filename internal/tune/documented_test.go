@@ -49,14 +49,14 @@ func TestSpacesAreDocumented(t *testing.T) {
 }
 
 // titles are the stores as documents write them.
-var titles = map[string]string{"badger": "Badger", "bbolt": "bbolt", "lmdb": "LMDB", "pebble": "Pebble"}
+var titles = map[engine]string{"badger": "Badger", "bbolt": "bbolt", "lmdb": "LMDB", "pebble": "Pebble"}
 
 // searched are the settings of an engine of which some candidate is tried, where nothing
 // rules one out.
-func searched(t *testing.T, engine string) map[string]bool {
+func searched(t *testing.T, of engine) map[string]bool {
 	t.Helper()
 	now := map[string]string{"journal_mode": "delete", "synchronous": "2", "cache_size": "-2000", "page_size": "4096", "auto_vacuum": "1", "sync": "1"}
-	s, err := For(engine, now, Constraints{Class: assay.Process, Memory: 1024 * mib, Connections: 1, SingleProcess: true,
+	s, err := of.space(now, Constraints{Class: assay.Process, Memory: 1024 * mib, Connections: 1, SingleProcess: true,
 		Synced: map[string]assay.Durability{"0": assay.Process, "1": assay.Power}})
 	if err != nil {
 		t.Fatal(err)

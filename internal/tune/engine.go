@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"assay"
 	"assay/internal/emit"
@@ -14,12 +15,27 @@ import (
 // store. It is the name that workers give it.
 type engine string
 
-// engineOf is the engine of that name; known is false where tune knows no settings of it.
-func engineOf(name string) (e engine, known bool) {
-	return engine(name), name == SQLiteEngine || IsStore(name)
-}
+// SQLiteEngine is how workers name their engine.
+const SQLiteEngine engine = "sqlite"
 
-func (e engine) isStore() bool { return e != SQLiteEngine }
+// isStore reports whether an engine is a key-value store that tune knows.
+func (e engine) isStore() bool { _, ok := stores[e]; return ok }
+
+// engines are those whose settings tune knows.
+func engines() []engine { return append(slices.Sorted(maps.Keys(stores)), SQLiteEngine) }
+
+// space is that of the engine's settings that keeps the constraints. effective are the current
+// settings as they are read back.
+func (e engine) space(effective map[string]string, c Constraints) (Space, error) {
+	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
+	var err error
+	if e.isStore() {
+		err = s.store(stores[e])
+	} else {
+		err = s.sqlite()
+	}
+	return s.Space, err
+}
 
 // read completes what is known of the current settings, and returns their class of
 // durability. known is false where nothing is committed that could have one.
@@ -49,20 +65,12 @@ func (e engine) explicit() []string {
 	return []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
 }
 
-// class is the durability of the current settings.
-func (e engine) class(t *Tuning) assay.Durability {
-	if e.isStore() {
-		return t.synced[t.effective[kv.Sync]]
-	}
-	return ClassOf(t.effective)
-}
-
 // memory is what the caches of so many connections may take with these settings.
 func (e engine) memory(effective map[string]string, connections int) int64 {
 	if e.isStore() {
-		return StoreMemory(string(e), effective)
+		return whole(effective[kv.BlockCache]) + stores[e].memtables*whole(effective[kv.Memtable])
 	}
-	return Memory(effective, connections)
+	return cacheOf(effective)*int64(max(1, connections)) + whole(effective["mmap_size"])
 }
 
 // checkEmit says why a proposal has no form for an ecosystem; nil: it has one.

@@ -100,15 +100,11 @@ func (f *Finalist) judgeLarge() {
 // judgeOperations says which operations each point makes faster or slower, adjusted for
 // all points and operations: nothing says before which of them to look at.
 func judgeOperations(all []Finalist, launches int) {
-	gains := [][]float64{make([]float64, launches)} // the current settings
-	var tests []stat.Test
+	var gains [][]float64
 	for _, f := range all {
-		for _, values := range f.rows.operations {
-			tests = append(tests, stat.Test{A: len(gains), B: 0, Baseline: true, HigherBetter: true})
-			gains = append(gains, values)
-		}
+		gains = append(gains, f.rows.operations...)
 	}
-	verdicts := compare(gains, tests, stat.Rule{})
+	verdicts := compare(gains, launches)
 	for i := range all {
 		for range all[i].rows.operations {
 			all[i].Verdicts = append(all[i].Verdicts, verdicts[0].Verdict)

@@ -19,7 +19,7 @@ import (
 // Report is what a tuning has to say.
 type Report struct {
 	Plan, Driver, Current string // Current is the profile in use
-	Engine                string
+	Engine                engine
 	Class                 assay.Durability
 	Claim                 string // what the class rests on
 	Memory                int64
@@ -398,7 +398,7 @@ func (r *Report) next() []step {
 		do("keep your settings")
 	case len(r.harmed()) > 0:
 		do("weigh the lines with !: --only operation=NAME tunes for the operations that you name")
-	case IsStore(r.Engine):
+	case r.Engine.isStore():
 		do("set them where your program opens the store")
 	case r.Emitted == "" && r.Ecosystem != "":
 		all = append(all, step{"print them as configuration of your program", r.Again + " --emit " + r.Ecosystem})

@@ -63,21 +63,19 @@ type builder struct {
 	Space
 }
 
-// SQLite is the space of SQLite's settings that keeps the constraints. effective are
-// the current settings as they are read back.
-func SQLite(effective map[string]string, c Constraints) (Space, error) {
-	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
-	fixed := effective["memory"] == "1" || effective["immutable"] == "1"
-	if fixed {
-		return Space{}, errors.New("the current profile keeps the database in memory or opens it immutable: there is nothing to tune")
+// sqlite adds SQLite's settings.
+func (s *builder) sqlite() error {
+	effective, c := s.now, s.c
+	if effective["memory"] == "1" || effective["immutable"] == "1" {
+		return errors.New("the current profile keeps the database in memory or opens it immutable: there is nothing to tune")
 	}
 	if effective["read_only"] != "1" {
 		if err := s.commit(); err != nil {
-			return Space{}, err
+			return err
 		}
 	}
 	if err := s.memory(); err != nil {
-		return Space{}, err
+		return err
 	}
 	if !c.OwnFile && whole(effective["cache_size"]) <= 0 { // else it is counted in pages, and larger ones would take more memory
 		s.words("page_size", "8192", "16384")
@@ -94,13 +92,9 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 		s.words("locking_mode", "exclusive")
 	}
 	if len(c.Drivers) > 1 {
-		f := Factor{Name: "driver", Levels: []Level{{}}}
-		for _, d := range c.Drivers[1:] {
-			f.Levels = append(f.Levels, Level{Settings: map[string]string{"driver": d}})
-		}
-		s.Factors = append(s.Factors, f)
+		s.words("driver", c.Drivers[1:]...)
 	}
-	return s.Space, nil
+	return nil
 }
 
 // words adds a setting with values other than the current one.
@@ -111,8 +105,15 @@ func (s *builder) words(name string, values ...string) {
 			f.Levels = append(f.Levels, Level{Settings: map[string]string{name: value}})
 		}
 	}
-	if len(f.Levels) > 1 {
-		s.Factors = append(s.Factors, f)
+	s.add(f)
+}
+
+// add adds the factors of which there is a choice, or whose first level is not the current one.
+func (s *builder) add(factors ...Factor) {
+	for _, f := range factors {
+		if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
+			s.Factors = append(s.Factors, f)
+		}
 	}
 }
 
@@ -159,9 +160,7 @@ func (s *builder) commit() error {
 		}
 	}
 	f.Levels = append(f.Levels, s.nearest(prices)...)
-	if len(f.Levels) > 1 || !s.StartIsCurrent {
-		s.Factors = append(s.Factors, f)
-	}
+	s.add(f)
 	return nil
 }
 
@@ -207,7 +206,7 @@ const minPages = 10
 // bound, so that every combination does.
 func (s *builder) memory() error {
 	bound, connections := s.c.Memory, int64(max(1, s.c.Connections))
-	cache, mapped := s.cacheNow(), whole(s.now["mmap_size"])
+	cache, mapped := cacheOf(s.now), whole(s.now["mmap_size"])
 	cacheFactor, mapFactor := Factor{Name: "cache_size", Levels: []Level{{}}}, Factor{Name: "mmap_size", Levels: []Level{{}}}
 	half := bound / 2 / connections
 	if cache*connections+mapped > bound {
@@ -229,21 +228,17 @@ func (s *builder) memory() error {
 	if size := (bound - largest*connections) / mib * mib; s.c.Unmapped == "" && size >= 4*mib && float64(size) > worthwhile*float64(mapped) {
 		mapFactor.Levels = append(mapFactor.Levels, Level{Settings: map[string]string{"mmap_size": strconv.FormatInt(size, 10)}})
 	}
-	for _, f := range []Factor{cacheFactor, mapFactor} {
-		if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
-			s.Factors = append(s.Factors, f)
-		}
-	}
+	s.add(cacheFactor, mapFactor)
 	return nil
 }
 
-// cacheNow is the current cache of a connection in bytes.
-func (s *builder) cacheNow() int64 {
-	size := whole(s.now["cache_size"])
+// cacheOf is the cache of a connection with some settings, in bytes.
+func cacheOf(settings map[string]string) int64 {
+	size := whole(settings["cache_size"])
 	if size < 0 {
 		return -size * kib
 	}
-	return size * cmp.Or(whole(s.now["page_size"]), 4096)
+	return size * cmp.Or(whole(settings["page_size"]), 4096)
 }
 
 func cacheLevel(size int64) Level {
@@ -253,13 +248,6 @@ func cacheLevel(size int64) Level {
 func whole(text string) int64 {
 	n, _ := strconv.ParseInt(text, 10, 64) // what SQLite read back is a number, or was not read back
 	return n
-}
-
-// Memory is what the caches of all connections may take with some settings, and what
-// is mapped.
-func Memory(effective map[string]string, connections int) int64 {
-	s := builder{now: effective}
-	return s.cacheNow()*int64(max(1, connections)) + whole(effective["mmap_size"])
 }
 
 // Without is the space without a level that cannot be had here; a factor that has no

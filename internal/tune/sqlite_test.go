@@ -50,11 +50,11 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 		for _, class := range []assay.Durability{assay.Process, assay.Consistent, assay.LastCommit, assay.Power} {
 			for _, connections := range []int{1, 8, 100} {
 				c := Constraints{Class: class, Memory: 256 * mib, Connections: connections, SingleProcess: true}
-				s, err := SQLite(now, c)
+				s, err := SQLiteEngine.space(now, c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := ClassOf(now).AtLeast(class) && Memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
+				if want := ClassOf(now).AtLeast(class) && SQLiteEngine.memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
 					t.Errorf("%v, %s: the search starts from the current settings: %t, want %t", now, class, s.StartIsCurrent, want)
 				}
 				combinations(s, func(p Point) {
@@ -63,7 +63,7 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 					if got := ClassOf(settings); !got.AtLeast(class) {
 						t.Fatalf("%v: got durability %s, want %s", s.Settings(p), got, class)
 					}
-					if got := Memory(settings, connections); got > c.Memory {
+					if got := SQLiteEngine.memory(settings, connections); got > c.Memory {
 						t.Fatalf("%v with %d connections: got %d bytes, want at most %d", s.Settings(p), connections, got, c.Memory)
 					}
 				})
@@ -81,7 +81,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 		}
 		return claimed
 	}
-	s, err := SQLite(defaults(nil), c)
+	s, err := SQLiteEngine.space(defaults(nil), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 		}
 	})
 	c.Proven = func(map[string]string, assay.Durability) assay.Durability { return assay.None }
-	if _, err := SQLite(defaults(nil), c); err == nil {
+	if _, err := SQLiteEngine.space(defaults(nil), c); err == nil {
 		t.Error("got a space although everything was refuted")
 	}
 }
@@ -99,7 +99,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 // Where a mapped page may be lost, nothing is mapped.
 func TestUnmappedFile(t *testing.T) {
 	for why, want := range map[string]bool{"": true, "the file lies on nfs4": false} {
-		s, err := SQLite(defaults(nil), Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1, Unmapped: why})
+		s, err := SQLiteEngine.space(defaults(nil), Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1, Unmapped: why})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestSpaceOfSQLite(t *testing.T) {
 			"journal_mode, synchronous: now, truncate 0, persist 0, wal 1 for consistent", "cache_size: now, -131072", "mmap_size: now, 134217728",
 			"temp_store: now, 2", "wal_autocheckpoint: now, 10000, 100", "journal_size_limit: now, 67108864"}},
 	} {
-		s, err := SQLite(defaults(c.now), c.c)
+		s, err := SQLiteEngine.space(defaults(c.now), c.c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestMemory(t *testing.T) {
 		{nil, 1, 2000 * kib}, {nil, 8, 16000 * kib}, {map[string]string{"mmap_size": "1048576"}, 2, 4000*kib + mib},
 		{map[string]string{"cache_size": "100", "page_size": "8192"}, 2, 1600 * kib}, {map[string]string{"cache_size": "100", "page_size": ""}, 1, 400 * kib},
 	} {
-		if got := Memory(defaults(c.changed), c.connections); got != c.want {
+		if got := SQLiteEngine.memory(defaults(c.changed), c.connections); got != c.want {
 			t.Errorf("%v with %d connections: got %d bytes, want %d", c.changed, c.connections, got, c.want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestMemory(t *testing.T) {
 
 // A read-only database keeps its journal, and one in memory has nothing to tune.
 func TestWhatCannotBeTuned(t *testing.T) {
-	s, err := SQLite(defaults(map[string]string{"read_only": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1})
+	s, err := SQLiteEngine.space(defaults(map[string]string{"read_only": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestWhatCannotBeTuned(t *testing.T) {
 			t.Errorf("got the factor %s of a database that is only read", f.Name)
 		}
 	}
-	if _, err := SQLite(defaults(map[string]string{"memory": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib}); err == nil {
+	if _, err := SQLiteEngine.space(defaults(map[string]string{"memory": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib}); err == nil {
 		t.Error("got a space of a database in memory")
 	}
 }
@@ -191,7 +191,7 @@ func TestWhatCannotBeTuned(t *testing.T) {
 // A user's file is not rewritten: that alone may make it faster.
 func TestOwnFileIsNotRewritten(t *testing.T) {
 	for own, want := range map[bool]int{true: 0, false: 2} {
-		s, err := SQLite(defaults(map[string]string{"auto_vacuum": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1, OwnFile: own})
+		s, err := SQLiteEngine.space(defaults(map[string]string{"auto_vacuum": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1, OwnFile: own})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestOwnFileIsNotRewritten(t *testing.T) {
 }
 
 func TestWithoutALevel(t *testing.T) {
-	s, err := SQLite(defaults(nil), Constraints{Class: assay.Consistent, Memory: 64 * mib, Connections: 1})
+	s, err := SQLiteEngine.space(defaults(nil), Constraints{Class: assay.Consistent, Memory: 64 * mib, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestTooLittleMemoryForSQLite(t *testing.T) {
 	}{{80 * kib, ""}, {79 * kib, "the memory of 79 KiB is too little for SQLite with 1 connection: it takes at least 80 KiB"},
 		{1, "the memory of 1 byte is too little for SQLite with 1 connection: it takes at least 80 KiB"}} {
 		got := ""
-		s, err := SQLite(defaults(nil), Constraints{Class: assay.Consistent, Memory: c.memory, Connections: 1})
+		s, err := SQLiteEngine.space(defaults(nil), Constraints{Class: assay.Consistent, Memory: c.memory, Connections: 1})
 		if err != nil {
 			got = err.Error()
 		}

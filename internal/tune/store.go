@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"assay"
 	"assay/internal/lab"
@@ -32,7 +31,7 @@ type option struct {
 // stores are the key-value stores whose options tune knows, by engine. The numbers are
 // those that their documentation and their users move: fewer and more tables of the
 // first level than by default, values kept apart from 512 and from 64 bytes on.
-var stores = map[string]storeOptions{
+var stores = map[engine]storeOptions{
 	"badger": {memtables: 6, values: []option{
 		{kv.ValueThreshold, []string{"512", "64"}}, {kv.Compression, []string{"none", "zstd"}},
 		{kv.L0Compaction, []string{"10", "2"}}, {kv.L0Stop, []string{"30"}}}},
@@ -41,43 +40,20 @@ var stores = map[string]storeOptions{
 	"pebble": {memtables: 2, values: []option{{kv.L0Compaction, []string{"8", "2"}}, {kv.L0Stop, []string{"24"}}}},
 }
 
-// Engines are those whose settings tune knows.
-func Engines() []string {
-	return append(slices.Sorted(maps.Keys(stores)), SQLiteEngine)
-}
-
-// SQLiteEngine is how workers name their engine.
-const SQLiteEngine = "sqlite"
-
-// IsStore reports whether an engine is a key-value store that tune knows.
-func IsStore(engine string) bool {
-	_, ok := stores[engine]
-	return ok
-}
-
-// For is the space of an engine's settings that keeps the constraints. effective are
-// the current settings as they are read back.
-func For(engine string, effective map[string]string, c Constraints) (Space, error) {
-	if engine == SQLiteEngine {
-		return SQLite(effective, c)
-	}
-	options, ok := stores[engine]
-	if !ok {
-		return Space{}, fmt.Errorf("tune knows no settings of the engine %s: it knows those of %s", engine, strings.Join(Engines(), ", "))
-	}
-	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
-	if c.Synced != nil { // else nothing is committed
+// store adds the settings of a key-value store.
+func (s *builder) store(options storeOptions) error {
+	if s.c.Synced != nil { // else nothing is committed
 		if err := s.sync(); err != nil {
-			return Space{}, err
+			return err
 		}
 	}
 	if options.memtables > 0 {
-		s.divide(division{cache: kv.BlockCache, table: kv.Memtable, tables: options.memtables, unit: 1})
+		s.divide(options.memtables)
 	}
 	for _, o := range options.values {
 		s.words(o.name, o.values...)
 	}
-	return s.Space, nil
+	return nil
 }
 
 // sync adds whether commits are synced: a candidate where the class allows it, and
@@ -106,51 +82,31 @@ func (s *builder) sync() error {
 	return nil
 }
 
-// division is what shares the memory: one cache, and tables of the same size.
-type division struct {
-	cache, table string // the settings of both, in bytes
-	tables       int64  // that there may be at the same time
-	unit         int64  // bytes that both are multiples of
-}
-
-// divide adds the cache and the tables. The largest of both together keep to the bound,
-// so that every combination does.
-func (s *builder) divide(d division) {
-	cache, table := whole(s.now[d.cache]), whole(s.now[d.table])
+// divide adds the cache, and as many tables of the same size as there may be at the same time. The
+// largest of both together keep to the bound, so that every combination does.
+func (s *builder) divide(count int64) {
+	cache, table := whole(s.now[kv.BlockCache]), whole(s.now[kv.Memtable])
 	size := func(name string, bytes int64) Level {
 		return Level{Settings: map[string]string{name: strconv.FormatInt(bytes, 10)}}
 	}
-	round := func(bytes int64) int64 { return bytes / d.unit * d.unit }
-	caches, tables := Factor{Name: d.cache, Levels: []Level{{}}}, Factor{Name: d.table, Levels: []Level{{}}}
-	if cache+d.tables*table > s.c.Memory {
+	caches, tables := Factor{Name: kv.BlockCache, Levels: []Level{{}}}, Factor{Name: kv.Memtable, Levels: []Level{{}}}
+	if cache+count*table > s.c.Memory {
 		s.StartIsCurrent = false
-		cache, table = min(cache, round(s.c.Memory/2)), min(table, round(s.c.Memory/2/d.tables))
-		caches.Levels, tables.Levels = []Level{size(d.cache, cache)}, []Level{size(d.table, table)}
+		cache, table = min(cache, s.c.Memory/2), min(table, s.c.Memory/2/count)
+		caches.Levels, tables.Levels = []Level{size(kv.BlockCache, cache)}, []Level{size(kv.Memtable, table)}
 	}
 	// Beside what the other one takes now, either may take the half.
-	largest := max(cache, round(min(s.c.Memory/2, s.c.Memory-d.tables*table)))
-	for _, bytes := range []int64{largest, round(largest / 4)} {
-		if float64(bytes) > worthwhile*float64(cache) {
-			caches.Levels = append(caches.Levels, size(d.cache, bytes))
+	largest := max(cache, min(s.c.Memory/2, s.c.Memory-count*table))
+	most := (s.c.Memory - largest) / count
+	for _, part := range []int64{1, 4} {
+		if bytes := largest / part; float64(bytes) > worthwhile*float64(cache) {
+			caches.Levels = append(caches.Levels, size(kv.BlockCache, bytes))
+		}
+		if bytes := most / part; float64(bytes) > worthwhile*float64(table) {
+			tables.Levels = append(tables.Levels, size(kv.Memtable, bytes))
 		}
 	}
-	most := round((s.c.Memory - largest) / d.tables)
-	for _, bytes := range []int64{most, round(most / 4)} {
-		if float64(bytes) > worthwhile*float64(table) {
-			tables.Levels = append(tables.Levels, size(d.table, bytes))
-		}
-	}
-	for _, f := range []Factor{caches, tables} {
-		if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
-			s.Factors = append(s.Factors, f)
-		}
-	}
-}
-
-// StoreMemory is what the cache and the tables in memory of a store may take with some
-// settings.
-func StoreMemory(engine string, effective map[string]string) int64 {
-	return whole(effective[kv.BlockCache]) + stores[engine].memtables*whole(effective[kv.Memtable])
+	s.add(caches, tables)
 }
 
 // readStore completes what is known of a key-value store's current settings: it is
@@ -176,7 +132,7 @@ func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
 		if found.Trial.Outcome != assay.OK {
 			return "", fmt.Errorf("%s with sync=%s cannot be measured: %s: %s", t.drivers[0], sync, found.Trial.Outcome, found.Trial.Reason)
 		}
-		t.synced[sync] = t.provenStore(sync, found.Trial.Durability)
+		t.synced[sync] = t.proven(map[string]string{kv.Sync: sync}, found.Trial.Durability)
 	}
 	if asked, ok := t.base[kv.Sync]; ok {
 		t.effective[kv.Sync] = asked
@@ -185,19 +141,4 @@ func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
 		return "", lab.AsInputError(fmt.Errorf("profile %s leaves sync to %s, which does not read it back", t.current.Name, string(t.engine)), "set sync in the profile")
 	}
 	return t.synced[t.effective[kv.Sync]], nil
-}
-
-// provenStore is what assay crash left of a class of a store with sync or without it.
-func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durability {
-	for _, p := range t.proofs {
-		profile, _, err := t.request.Plan.Profile(p.Profile)
-		asked := profile.Settings[kv.Sync]
-		if asked == "" && p.Profile == t.current.Name {
-			asked = t.effective[kv.Sync] // the store's default
-		}
-		if err == nil && t.isOurs(p.Target) && asked == sync {
-			claimed = p.Proven(string(t.engine), claimed)
-		}
-	}
-	return claimed
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // storeDefaults are what the stores read back by default.
-var storeDefaults = map[string]map[string]string{
+var storeDefaults = map[engine]map[string]string{
 	"badger": {kv.Sync: "0", kv.BlockCache: "268435456", kv.Memtable: "67108864", kv.L0Compaction: "5", kv.L0Stop: "15", kv.ValueThreshold: "1048576", kv.Compression: "snappy"},
 	"bbolt":  {kv.Sync: "1", kv.FreelistType: "array", kv.FreelistSync: "1"},
 	"lmdb":   {kv.Sync: "1", kv.MetaSync: "1", kv.Readahead: "1"},
@@ -25,11 +25,11 @@ func TestStoreSpaceKeepsTheConstraints(t *testing.T) {
 	for engine, now := range storeDefaults {
 		for _, memory := range []int64{64 * mib, 256 * mib, 1024 * mib, 4096 * mib} {
 			for _, class := range []assay.Durability{assay.Process, assay.Power} {
-				s, err := For(engine, now, Constraints{Class: class, Memory: memory, Synced: storeClasses})
+				s, err := engine.space(now, Constraints{Class: class, Memory: memory, Synced: storeClasses})
 				if err != nil {
 					t.Fatalf("%s: %v", engine, err)
 				}
-				if got, want := s.StartIsCurrent, StoreMemory(engine, now) <= memory && storeClasses[now[kv.Sync]].AtLeast(class); got != want {
+				if got, want := s.StartIsCurrent, engine.memory(now, 1) <= memory && storeClasses[now[kv.Sync]].AtLeast(class); got != want {
 					t.Errorf("%s, %d MiB, %s: got that the current settings keep the constraints %t, want %t", engine, memory/mib, class, got, want)
 				}
 				most := maps.Clone(now)
@@ -45,7 +45,7 @@ func TestStoreSpaceKeepsTheConstraints(t *testing.T) {
 						}
 					}
 				}
-				if got := StoreMemory(engine, most); got > memory {
+				if got := engine.memory(most, 1); got > memory {
 					t.Errorf("%s: the largest candidates take %d MiB together, want at most %d", engine, got/mib, memory/mib)
 				}
 			}
@@ -62,29 +62,26 @@ func TestStoreSpaces(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	for engine, want := range map[string][]string{
+	for engine, want := range map[engine][]string{
 		"badger": {kv.BlockCache, kv.Compression, kv.L0Compaction, kv.L0Stop, kv.Memtable, kv.Sync, kv.ValueThreshold},
 		"bbolt":  {kv.FreelistSync, kv.FreelistType, kv.Sync},
 		"lmdb":   {kv.MetaSync, kv.Readahead, kv.Sync},
 		"pebble": {kv.BlockCache, kv.L0Compaction, kv.L0Stop, kv.Memtable, kv.Sync},
 	} {
-		s, err := For(engine, storeDefaults[engine], Constraints{Class: assay.Process, Memory: 2048 * mib, Synced: storeClasses})
+		s, err := engine.space(storeDefaults[engine], Constraints{Class: assay.Process, Memory: 2048 * mib, Synced: storeClasses})
 		if err != nil || !slices.Equal(names(s), want) {
 			t.Errorf("%s: got %v, %v; want %v", engine, names(s), err, want)
 		}
 	}
-	reading, err := For("pebble", storeDefaults["pebble"], Constraints{Memory: 256 * mib})
+	reading, err := engine("pebble").space(storeDefaults["pebble"], Constraints{Memory: 256 * mib})
 	if err != nil || slices.Contains(names(reading), kv.Sync) {
 		t.Errorf("got %v, %v of a plan that changes nothing, want no sync", names(reading), err)
 	}
-	priced, err := For("pebble", storeDefaults["pebble"], Constraints{Class: assay.Power, Memory: 256 * mib, Synced: storeClasses})
+	priced, err := engine("pebble").space(storeDefaults["pebble"], Constraints{Class: assay.Power, Memory: 256 * mib, Synced: storeClasses})
 	if err != nil || priced.Factors[0].Levels[1].Price != string(assay.Process) {
 		t.Errorf("got %+v, %v; want that writing without sync has its price", priced.Factors, err)
 	}
-	if _, err := For("lotusdb", nil, Constraints{}); err == nil {
-		t.Error("got a space of an engine whose settings nobody knows")
-	}
-	if _, err := For("pebble", storeDefaults["pebble"], Constraints{Class: assay.Power, Memory: 256 * mib, Synced: map[string]assay.Durability{"0": assay.None, "1": assay.Process}}); err == nil {
+	if _, err := engine("pebble").space(storeDefaults["pebble"], Constraints{Class: assay.Power, Memory: 256 * mib, Synced: map[string]assay.Durability{"0": assay.None, "1": assay.Process}}); err == nil {
 		t.Error("got a space of a store that does not keep the class")
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // report is what was found, with the figures of the confirmation.
 func (t *Tuning) report(outcome *Outcome) (*Report, error) {
-	r := &Report{Plan: t.request.Plan.Name, Driver: t.drivers[0], Engine: string(t.engine), Again: t.request.Again, Show: t.request.Show, Current: t.current.Name, Class: t.class, Memory: int64(t.request.Memory), Margin: t.request.Plan.Margin,
+	r := &Report{Plan: t.request.Plan.Name, Driver: t.drivers[0], Engine: t.engine, Again: t.request.Again, Show: t.request.Show, Current: t.current.Name, Class: t.class, Memory: int64(t.request.Memory), Margin: t.request.Plan.Margin,
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Unscaled: t.unscaled, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
@@ -28,7 +28,7 @@ func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 	}
 	if !t.space.StartIsCurrent {
 		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of memory; tune has to keep durability %s and --memory %s",
-			t.engine.class(t), t.engine.memory(t.effective, connections(t.operations))>>20, t.class, t.request.Memory))
+			t.now, t.engine.memory(t.effective, connections(t.operations))>>20, t.class, t.request.Memory))
 	}
 	if t.disturbed > 0 && len(outcome.Finalists) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %s were disturbed by other programs: the intervals are wider for it", t.disturbed, wording.Plural(t.launches, "launch")))

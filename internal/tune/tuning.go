@@ -54,7 +54,7 @@ type Tuning struct {
 	current    assay.Profile
 	base       map[string]string // settings that all candidates have
 	effective  map[string]string // the current settings as they are read back
-	class      assay.Durability
+	now, class assay.Durability  // of the current settings, and the least of candidates
 	proofs     []assay.Proof
 	space      Space
 	operations []assay.Case      // of the current settings
@@ -143,7 +143,7 @@ func (t *Tuning) prepare(ctx context.Context) error {
 		return err
 	}
 	constraints := t.constraints()
-	t.space, err = For(string(t.engine), t.effective, constraints)
+	t.space, err = t.engine.space(t.effective, constraints)
 	if !t.engine.isStore() && constraints.Unmapped != "" {
 		t.notes = append(t.notes, "mmap_size is not tried: "+constraints.Unmapped+", where reading a mapped page can end the process (SIGBUS)")
 	}
@@ -182,9 +182,8 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := false
-	if t.engine, known = engineOf(found.Target.Engine); !known {
-		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], found.Target.Engine, strings.Join(Engines(), ", ")))
+	if t.engine = engine(found.Target.Engine); !slices.Contains(engines(), t.engine) {
+		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], t.engine, strings.Join(wording.Texts(engines()), ", ")))
 	}
 	if t.request.Emit != "" {
 		if err := t.engine.checkEmit(t.request.Emit); err != nil {
@@ -200,11 +199,11 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if err := checkStorage(storage, why, t.request.Durability, t.operations); err != nil {
 		return lab.AsInputError(err, "set XDG_CACHE_HOME to a folder on a disk that keeps what was synced, or search for --durability "+string(storage))
 	}
-	class, known, err := t.engine.read(ctx, t)
-	if err != nil {
+	known := false
+	if t.now, known, err = t.engine.read(ctx, t); err != nil {
 		return err
 	}
-	t.class, err = classToKeep(t.request.Durability, class, known)
+	t.class, err = classToKeep(t.request.Durability, t.now, known)
 	return err
 }
 
@@ -279,7 +278,7 @@ func connections(operations []assay.Case) int {
 func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) assay.Durability {
 	for _, p := range t.proofs {
 		profile, _, err := t.request.Plan.Profile(p.Profile)
-		if err != nil || p.Refuted == 0 || !t.isOurs(p.Target) {
+		if err != nil || !t.isOurs(p.Target) {
 			continue
 		}
 		tried := t.engine.own(profile.Settings)

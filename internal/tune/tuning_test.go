@@ -72,7 +72,7 @@ operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: "SELECT random(1, 
 	tuning := &Tuning{engine: "badger", request: Request{Plan: p}, current: current, drivers: []string{"badger"}, effective: map[string]string{kv.Sync: "0"},
 		proofs: []assay.Proof{{Target: "badger@v4.9.6", Profile: "current", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 	for sync, want := range map[string]assay.Durability{"0": assay.Process, "1": assay.Power} {
-		if got := tuning.provenStore(sync, assay.Power); got != want {
+		if got := tuning.proven(map[string]string{kv.Sync: sync}, assay.Power); got != want {
 			t.Errorf("sync %s: got durability %s, want %s", sync, got, want)
 		}
 	}
