@@ -10,9 +10,10 @@ import (
 	"assay/internal/lint/facts"
 )
 
-// A head that fails where the base works is a regression, if it fails twice. A base
-// that fails leaves the comparison undecided.
-func TestFindEffects(t *testing.T) {
+// olderAndNewer are the facts of modernc v1.54.0, which ignores _journal_mode, and of v1.55.0,
+// which applies it.
+func olderAndNewer(t *testing.T) (older, newer facts.Facts) {
+	t.Helper()
 	drivers, err := catalog.Read("../../workers")
 	if err != nil {
 		t.Fatal(err)
@@ -21,14 +22,18 @@ func TestFindEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := func(version string) facts.Facts {
-		f, ok := table.Find("modernc", version)
-		if !ok {
-			t.Fatalf("no facts of modernc %s", version)
-		}
-		return f
+	older, has := table.Find("modernc", "v1.54.0")
+	newer, also := table.Find("modernc", "v1.55.0")
+	if !has || !also {
+		t.Fatal("no facts of modernc v1.54.0 and v1.55.0")
 	}
-	older, newer := found("v1.54.0"), found("v1.55.0")
+	return older, newer
+}
+
+// A head that fails where the base works is a regression, if it fails twice. A base
+// that fails leaves the comparison undecided.
+func TestFindEffects(t *testing.T) {
+	older, newer := olderAndNewer(t)
 	crash, full := errors.New("worker ended: signal: segmentation fault"), errors.New("no space left on device")
 	for name, c := range map[string]struct {
 		base, head []any // facts or an error of each experiment

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"assay/internal/build/catalog"
-	"assay/internal/lint/facts"
 	"assay/internal/stat"
 )
 
@@ -102,30 +100,12 @@ func TestFoundBeforeAnError(t *testing.T) {
 	}
 }
 
-// Known truth: modernc v1.54.0 ignores _journal_mode, v1.55.0 applies it.
 func TestParametersThatStopWorking(t *testing.T) {
-	drivers, err := catalog.Read("../../workers")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := facts.Load(drivers, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	measured := func(version string) facts.Facts {
-		f, ok := table.Find("modernc", version)
-		if !ok {
-			t.Fatalf("no facts of modernc %s", version)
-		}
-		return f
-	}
-	older, newer := measured("v1.54.0"), measured("v1.55.0")
+	older, newer := olderAndNewer(t)
 	want := Finding{Parameter, "", "_journal_mode in a DSN is ignored; modernc@v1.55.0 applies it"}
 	back := Compare(newer, older)
 	if !slices.Contains(back.Lost, want) {
-		got := fmt.Sprint(back.Lost)
-
-		t.Errorf("from v1.55.0 to v1.54.0: got %s, want %s", got, want.Message)
+		t.Errorf("from v1.55.0 to v1.54.0: got %s, want %s", back.Lost, want.Message)
 	}
 	forth := Compare(older, newer)
 	if len(forth.Lost) > 0 || !strings.Contains(fmt.Sprint(forth.Notes), "takes effect that modernc@v1.54.0 does not apply") && !strings.Contains(fmt.Sprint(forth.Notes), "take effect that modernc@v1.54.0 does not apply") {

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -146,28 +147,26 @@ func TestImportMergesProofs(t *testing.T) {
 	proof := func(day string, states, refuted int) datedProof {
 		return datedProof{assay.Proof{Target: "t", Build: "b", Profile: "p", Fault: assay.PowerCut, States: states, Held: states - refuted, Refuted: refuted}, "2026-11-" + day + "T00:00:00Z"}
 	}
-	for _, pair := range [][2]datedProof{
+	s := fresh(t)
+	for i, pair := range [][2]datedProof{
 		{proof("01", 10, 0), proof("02", 20, 0)}, {proof("01", 20, 0), proof("02", 10, 0)},
 		{proof("01", 20, 1), proof("02", 10, 0)}, {proof("01", 10, 1), proof("02", 20, 0)}, {proof("01", 20, 0), proof("02", 10, 1)},
 	} {
 		var kept []string
-		for _, order := range [][2]datedProof{pair, {pair[1], pair[0]}} {
-			s := fresh(t)
+		for j, order := range [][2]datedProof{pair, {pair[1], pair[0]}} {
+			plan := fmt.Sprint("plan ", i, j)
 			for _, p := range order {
-				tx, err := s.db.Begin()
-				must(t, err)
-				must(t, insertProof(t.Context(), tx, PlanDigest("plan"), p, inOrder))
-				must(t, tx.Commit())
+				must(t, s.write(t.Context(), func(tx *sql.Tx) error { return insertProof(t.Context(), tx, PlanDigest(plan), p, inOrder) }))
 			}
-			got, err := datedProofs(t.Context(), s.db, "plan")
+			got, err := datedProofs(t.Context(), s.db, plan)
 			must(t, err)
 			kept = append(kept, got[0].proved)
 		}
-		s := fresh(t)
+		plan := fmt.Sprint("plan ", i)
 		for _, p := range pair {
-			must(t, s.KeepProof(t.Context(), "plan", p.Proof))
+			must(t, s.KeepProof(t.Context(), plan, p.Proof))
 		}
-		want, err := datedProofs(t.Context(), s.db, "plan")
+		want, err := datedProofs(t.Context(), s.db, plan)
 		must(t, err)
 		wanted := pair[0].proved
 		if want[0].Proof == pair[1].Proof {
@@ -254,8 +253,8 @@ func hostileFiles(t testing.TB) map[string][]byte {
 }
 
 func TestImportRefuses(t *testing.T) {
+	to := fresh(t)
 	for want, file := range hostileFiles(t) {
-		to := fresh(t)
 		_, _, err := to.Import(t.Context(), bytes.NewReader(file), MaxUnpacked)
 		if !errors.As(err, new(*ImportError)) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), to.name) {
 			t.Errorf("got %v, want an ImportError with %q, without the store's path", err, want)

@@ -81,13 +81,13 @@ var runLines = map[string][2]string{
 func TestImportRefusesTheImpossible(t *testing.T) {
 	_, file := exported(t)
 	lines := strings.Split(strings.TrimSpace(string(unzip(t, file))), "\n")
+	to := fresh(t)
 	for place, changes := range []map[string][2]string{1: runLines, 2: trialLines} {
 		for want, change := range changes {
 			changed := slices.Clone(lines[:3])
 			if changed[place] = strings.Replace(changed[place], change[0], change[1], 1); changed[place] == lines[place] {
 				t.Fatalf("%s does not have %s", lines[place], change[0])
 			}
-			to := fresh(t)
 			_, _, err := to.Import(t.Context(), bytes.NewReader(sealed(t, append(changed, endOfTrials, endOfProofs)...)), MaxUnpacked)
 			if place := "line " + fmt.Sprint(place+1) + ": "; !errors.As(err, new(*ImportError)) || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %v, want an ImportError with %q and %q", change[1], err, place, want)
