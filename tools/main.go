@@ -93,7 +93,8 @@ func check(ctx context.Context, names []string) error {
 		return err
 	}
 	t := &tools{ctx: ctx, dir: dir, cache: cache, builder: &build.Builder{Source: source, Cache: cache}}
-	for _, p := range chosen {
+	for i, p := range chosen {
+		fmt.Fprintf(os.Stderr, "measuring %s (%d of %d)\n", p, i+1, len(chosen))
 		if err := p.run(t); err != nil {
 			return err
 		}
