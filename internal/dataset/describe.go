@@ -197,11 +197,11 @@ func notNull(ctx context.Context, conn *sql.Conn, c sqlite.ColumnInfo) (bool, er
 // or a row missing.
 func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.Operation, err error) {
 	op = detach(op)
-	if !incomplete(&op) {
-		return op, nil
-	}
 	if op.Sequence != "" {
 		return d.resolveSequence(ctx, op)
+	}
+	if !incomplete(&op) {
+		return op, nil
 	}
 	// Steps that change data are run as well: what they insert may be read by
 	// a later step or by the check.

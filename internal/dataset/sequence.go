@@ -32,14 +32,16 @@ func (t *Trace) After() (after []int, err error) {
 	return after, nil
 }
 
-// typing finds the types of a step's answers.
+// typing finds the types of a step's answers, and how many rows it has.
 type typing struct {
 	columns []sqlite.ColumnInfo
-	open    bool // values decide about some
+	open    bool  // values decide about some
+	rows    int64 // each time; below 0: that is not known, or differs
 }
 
 // resolveSequence finds the types of all answers of a sequence by doing it: what is read later
-// may have values that are not there at first.
+// may have values that are not there at first. Where none of its units may overlap, it finds
+// how many rows a step has each time too.
 func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay.Operation, err error) {
 	if known, ok := d.sequences[op.Sequence]; ok {
 		return known, nil
@@ -53,6 +55,14 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 		return op, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	after, err := trace.After()
+	if err != nil {
+		return op, err
+	}
+	overlap := false
+	for position, ended := range after {
+		overlap = overlap || ended < position
+	}
 	known := map[*assay.Step]*typing{}
 	arguments, err := trace.Arguments(op)
 	if err != nil {
@@ -77,6 +87,9 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 				step.Returns[i] = cmp.Or(likelyType(c.DeclType), "int?") // NULL each time
 			}
 		}
+		if !overlap {
+			step.Rows = int(t.rows)
+		}
 	}
 	if d.sequences == nil {
 		d.sequences = map[string]assay.Operation{}
@@ -86,31 +99,59 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 }
 
 // resolveExecution executes a step, and adds what its answer shows.
-func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, known map[*assay.Step]*typing) error {
-	if !step.Query {
-		_, err := conn.ExecContext(ctx, step.SQL, args...)
-		return err
-	}
-	t := known[step]
-	if t == nil {
-		columns, err := columnInfo(conn, step.SQL)
-		if err != nil {
-			return err
-		}
-		t = &typing{columns: columns, open: slices.ContainsFunc(columns, func(c sqlite.ColumnInfo) bool { return declaredType(c.DeclType) == "" })}
-		for _, c := range columns {
-			step.Returns = append(step.Returns, declaredType(c.DeclType))
-		}
-		if step.Returns, err = nullable(ctx, conn, step.SQL, columns, step.Returns); err != nil {
+func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, known map[*assay.Step]*typing) (err error) {
+	t, first := known[step], known[step] == nil
+	if first {
+		if t, err = newTyping(ctx, conn, step); err != nil {
 			return err
 		}
 		known[step] = t
 	}
+	n := int64(0)
+	if step.Query {
+		n, err = t.read(ctx, conn, step, args)
+	} else {
+		var result sql.Result
+		if result, err = conn.ExecContext(ctx, step.SQL, args...); err == nil {
+			n, err = result.RowsAffected()
+		}
+	}
+	tokens, _ := sqltext.Scan(step.SQL)
+	// Bindings of Python count no rows of a change that begins with WITH.
+	if first && countsRows(step.SQL) && (step.Query || !tokens[0].Is("WITH")) {
+		t.rows = n
+	} else if n != t.rows {
+		t.rows = -1
+	}
+	return err
+}
+
+// newTyping looks at the columns of a step's answer.
+func newTyping(ctx context.Context, conn *sql.Conn, step *assay.Step) (t *typing, err error) {
+	t = &typing{rows: -1}
+	if !step.Query {
+		return t, nil
+	}
+	if t.columns, err = columnInfo(conn, step.SQL); err != nil {
+		return nil, err
+	}
+	t.open = slices.ContainsFunc(t.columns, func(c sqlite.ColumnInfo) bool { return declaredType(c.DeclType) == "" })
+	step.Returns = nil
+	for _, c := range t.columns {
+		step.Returns = append(step.Returns, declaredType(c.DeclType))
+	}
+	step.Returns, err = nullable(ctx, conn, step.SQL, t.columns, step.Returns)
+	return t, err
+}
+
+// read counts the rows of an answer, and looks at its values.
+func (t *typing) read(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any) (n int64, err error) {
 	rows, err := conn.QueryContext(ctx, step.SQL, args...)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return Visit(rows, func(row []any) error {
+	err = Visit(rows, func(row []any) error {
+		n++
 		for i, c := range t.columns {
 			if !t.open || declaredType(c.DeclType) != "" {
 				continue
@@ -126,6 +167,7 @@ func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, arg
 		}
 		return nil
 	})
+	return n, err
 }
 
 // Told does the units of a sequence in an order, and returns the digests of what those answer
@@ -173,12 +215,18 @@ const notThose = "the database is not as it was when recording began: have the r
 // answer unread.
 func sameRows(part assay.Part, s *session) error {
 	for i, had := range part.Had {
-		tokens, _ := sqltext.Scan(part.Operation.Steps[i].SQL)
-		counted := had >= 0 && s != nil && slices.Contains([]string{"SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"}, sqltext.Verb(tokens))
+		counted := had >= 0 && s != nil && countsRows(part.Operation.Steps[i].SQL)
 		if !counted || s.steps[i].had == had || s.steps[i].Query && s.steps[i].had > had {
 			continue
 		}
 		return fmt.Errorf("%s, step %d: in the log it has %d rows in all, and here %d; %s; the SQL is:\n%s", part.Operation.Name, i+1, had, s.steps[i].had, notThose, part.Operation.Steps[i].SQL)
 	}
 	return nil
+}
+
+// countsRows reports whether a statement has rows of its own: after others an engine may still
+// say how many the one before had.
+func countsRows(text string) bool {
+	tokens, _ := sqltext.Scan(text)
+	return len(sqltext.Statements(tokens)) == 1 && slices.Contains([]string{"SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"}, sqltext.Verb(tokens))
 }

@@ -105,6 +105,21 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Where no unit overlaps another, a driver's own counts of rows are checked too: its answers, and
+// what it leaves, may be right all the same.
+func TestRowsOfAReplay(t *testing.T) {
+	var units []recording.Unit
+	for i := range int64(60) {
+		one := recording.Statement{SQL: "UPDATE stock SET n = n - 1 WHERE id = ?", Args: []any{int64(1)}, Rows: 1}
+		units = append(units, recording.Unit{Asked: 10 * i, Began: 10 * i, Ended: 10*i + 9, Statements: []recording.Statement{one}})
+	}
+	b := replay(t, misses, units, 1, "INSERT INTO stock VALUES (1, 100)")
+	b.run(t)
+	if trial := b.trials[0]; trial.Outcome != assay.WrongAnswer || !strings.Contains(trial.Reason, "2 rows, expected are 1") {
+		t.Errorf("got %s: %s; want %s, as a row too many was counted", trial.Outcome, trial.Reason, assay.WrongAnswer)
+	}
+}
+
 // uncompared is what a trial says is not compared.
 func uncompared(t assay.Trial) string {
 	for _, w := range t.Warnings {
