@@ -90,11 +90,8 @@ func (e *evaluator) query(x ast.Expr, known values, depth int) string {
 		e.want(e.callers(e.parameters[variable]))
 		return unknown
 	}
-	if made := e.assigned[variable]; variable.IsValid() && len(made) == 1 {
-		x = made[0].rhs
-	}
 	var all []string
-	switch x := x.(type) {
+	switch x := e.behind(x, known).(type) {
 	case *ast.CompositeLit:
 		all = e.parametersOf(x.Elts, known, depth)
 	case *ast.CallExpr:
@@ -164,17 +161,7 @@ func (e *evaluator) parametersOf(elements []ast.Expr, known values, depth int) (
 
 // address is the text of a url.URL that the source makes.
 func (e *evaluator) address(x ast.Expr, known values, depth int) string {
-	if address, ok := x.(*ast.UnaryExpr); ok {
-		x = address.X
-	}
-	variable, literal := e.object(x), ast.Expr(x)
-	if all := e.assigned[variable]; variable.IsValid() && len(all) == 1 {
-		literal = all[0].rhs
-	}
-	if address, ok := literal.(*ast.UnaryExpr); ok {
-		literal = address.X
-	}
-	made, ok := literal.(*ast.CompositeLit)
+	made, ok := e.behind(x, known).(*ast.CompositeLit)
 	if !ok {
 		return unknown
 	}
@@ -186,7 +173,7 @@ func (e *evaluator) address(x ast.Expr, known values, depth int) string {
 			}
 		}
 	}
-	for _, set := range e.fields[variable] {
+	for _, set := range e.fields[e.object(x)] {
 		parts[set.name] = e.within(set.value, known, depth)
 	}
 	text := parts["Host"] + parts["Path"] + parts["Opaque"]

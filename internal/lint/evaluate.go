@@ -63,14 +63,37 @@ func (e *evaluator) within(x ast.Expr, known values, depth int) string {
 
 // flag is the text that a flag has by default.
 func (e *evaluator) flag(x *ast.StarExpr, known values, depth int) string {
-	for _, a := range e.assigned[e.object(x.X)] {
-		if call, ok := a.rhs.(*ast.CallExpr); ok {
-			if path, name := e.function(call); strings.HasSuffix(path, "flag") && name == "String" && len(call.Args) == 3 {
-				return e.within(call.Args[1], known, depth)
-			}
+	if call, ok := e.behind(x.X, known).(*ast.CallExpr); ok {
+		if path, name := e.function(call); strings.HasSuffix(path, "flag") && name == "String" && len(call.Args) == 3 {
+			return e.within(call.Args[1], known, depth)
 		}
 	}
 	return unknown
+}
+
+// behind is the literal or the call that an expression is: what a pointer leads to, what a
+// variable has that is known or has one value, or the expression itself.
+func (e *evaluator) behind(x ast.Expr, known values) ast.Expr {
+	for range maxDepth {
+		switch of := x.(type) {
+		case *ast.ParenExpr:
+			x = of.X
+		case *ast.UnaryExpr:
+			x = of.X
+		case *ast.Ident, *ast.SelectorExpr:
+			value, all := known[e.object(x)], e.assigned[e.object(x)]
+			if value == nil && len(all) == 1 {
+				value = all[0].rhs
+			}
+			if value == nil {
+				return x
+			}
+			x = value
+		default:
+			return x
+		}
+	}
+	return x
 }
 
 // called is the text that a call returns.

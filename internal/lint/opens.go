@@ -135,8 +135,8 @@ func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) 
 // dialect is the package of the driver of a literal such as sqlite.Dialector; empty where it
 // is none.
 func (c *checker) dialect(x ast.Expr) string {
-	literal := literalBehind(x)
-	if literal == nil {
+	literal, ok := c.behind(x, nil).(*ast.CompositeLit)
+	if !ok {
 		return ""
 	}
 	selector, ok := literal.Type.(*ast.SelectorExpr)
@@ -147,19 +147,10 @@ func (c *checker) dialect(x ast.Expr) string {
 	return c.libraries.openers[[2]string{path, "Open"}]
 }
 
-// literalBehind is a literal of a struct, or what a pointer to one leads to; nil where it is none.
-func literalBehind(x ast.Expr) *ast.CompositeLit {
-	if address, ok := x.(*ast.UnaryExpr); ok {
-		x = address.X
-	}
-	literal, _ := x.(*ast.CompositeLit)
-	return literal
-}
-
 // openedBy is an open by a function that takes a DSN, or a literal with a field of that name
 // and perhaps one with the name of another driver.
 func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, known values) *open {
-	if literal := literalBehind(arg); literal != nil {
+	if literal, ok := c.behind(arg, known).(*ast.CompositeLit); ok && len(c.fields[c.object(arg)]) == 0 { // nothing is changed later
 		for _, element := range literal.Elts {
 			pair, ok := element.(*ast.KeyValueExpr)
 			if !ok {

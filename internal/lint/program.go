@@ -176,6 +176,11 @@ func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
 			of := e.object(entry.X)
 			e.entries[of] = append(e.entries[of], &ast.KeyValueExpr{Key: entry.Index, Value: a.rhs})
 		}
+		if selector, ok := l.(*ast.SelectorExpr); ok && a.rhs != nil {
+			if base := e.object(selector.X); base.IsValid() {
+				e.fields[base] = append(e.fields[base], setField{selector.Sel.Name, a.rhs})
+			}
+		}
 		if !object.IsValid() {
 			continue
 		}
@@ -183,10 +188,6 @@ func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
 			if literal, ok := a.rhs.(*ast.FuncLit); ok {
 				e.declare(&ast.FuncDecl{Name: name, Type: literal.Type, Body: literal.Body})
 			}
-		}
-		if selector, ok := l.(*ast.SelectorExpr); ok && a.rhs != nil {
-			base := e.object(selector.X)
-			e.fields[base] = append(e.fields[base], setField{selector.Sel.Name, a.rhs})
 		}
 		e.assigned[object] = append(e.assigned[object], a)
 	}

@@ -23,11 +23,17 @@ func open(ctx context.Context) {
 	db, _ := sqlx.ConnectContext(ctx, defaults.driver, defaults.dsn)
 	db.SetMaxOpenConns(defaults.open) // want `opens up to 120 connections and keeps 15`
 	db.SetMaxIdleConns(defaults.idle)
-	dbx.MustOpen("sqlite3", "file:dbx.db?_pragma=foreign_keys(1)")                                  // want `ignores _pragma`
-	ent.Open("sqlite3", "file:ent.db?_pragma=foreign_keys(1)")                                      // want `ignores _pragma`
-	xorm.NewEngine("sqlite3", "file:xorm.db?_pragma=foreign_keys(1)")                               // want `ignores _pragma`
-	gorm.Open(sqlite.Open("file:gorm.db?_pragma=foreign_keys(1)"))                                  // want `ignores _pragma`
-	gorm.Open(sqlite.New(sqlite.Config{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}))               // want `ignores _pragma`
-	gorm.Open(sqlite.Dialector{DSN: "file:gorm.db?_pragma=foreign_keys(1)"})                        // want `ignores _pragma`
-	gorm.Open(&sqlite.Dialector{DriverName: "sqlite", DSN: "file:gorm.db?_pragma=foreign_keys(1)"}) // of a driver that is not there
+	dbx.MustOpen("sqlite3", "file:dbx.db?_pragma=foreign_keys(1)")                                                                                // want `ignores _pragma`
+	ent.Open("sqlite3", "file:ent.db?_pragma=foreign_keys(1)")                                                                                    // want `ignores _pragma`
+	xorm.NewEngine("sqlite3", "file:xorm.db?_pragma=foreign_keys(1)")                                                                             // want `ignores _pragma`
+	gorm.Open(sqlite.Open("file:gorm.db?_pragma=foreign_keys(1)"))                                                                                // want `ignores _pragma`
+	gorm.Open(sqlite.New(sqlite.Config{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}))                                                             // want `ignores _pragma`
+	gorm.Open(sqlite.Dialector{DSN: "file:gorm.db?_pragma=foreign_keys(1)"})                                                                      // want `ignores _pragma`
+	gorm.Open(&sqlite.Dialector{DriverName: "sqlite", DSN: "file:gorm.db?_pragma=foreign_keys(1)"})                                               // of a driver that is not there
+	dialector, config := &sqlite.Dialector{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}, sqlite.Config{DSN: "file:gorm.db?_pragma=cache_size(1)"} // want `_pragma=foreign_keys` `_pragma=cache_size`
+	gorm.Open(dialector)
+	gorm.Open(sqlite.New(config))
+	changed := sqlite.Config{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}
+	changed.DSN = "file:gorm.db"
+	gorm.Open(sqlite.New(changed))
 }
