@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -12,7 +13,8 @@ import (
 // maxLeaders are named where several lead.
 const maxLeaders = 2
 
-// leaders names who leads in a table: in each class of durability, where it changes data.
+// leaders names who leads in a table: in each class of durability, where it changes data;
+// nobody where nothing was measured, or no class has two rows.
 func leaders(t *analysis.Table, profiles bool) []string {
 	var all []string
 	for _, k := range t.Rankings {
@@ -24,9 +26,6 @@ func leaders(t *analysis.Table, profiles bool) []string {
 			text = promise + ": " + text
 		}
 		all = append(all, wording.Clean(text))
-	}
-	if len(all) == 0 {
-		return []string{"-"}
 	}
 	return all
 }
@@ -70,16 +69,21 @@ func leadersLegend(lines []matrixLine) string {
 	return strings.Join(parts, "; ")
 }
 
-// renderLeaders prints who leads in each table in at most so many lines.
+// renderLeaders prints who leads in each table in at most so many lines. Tables that
+// nobody leads are counted among those that have no room.
 func (m *matrix) renderLeaders(s Screen, free int) []string {
+	tables := slices.DeleteFunc(slices.Clone(m.lines), func(l matrixLine) bool { return l.tail })
+	led := *m
+	led.lines = slices.DeleteFunc(slices.Clone(tables), func(l matrixLine) bool { return len(l.leaders) == 0 })
+	m = &led
 	label := m.labelWidth(s)
 	if all := m.longest(func(l matrixLine) []string { return l.leaders }); s.Width-columnGap-all > label { // what the names leave
 		label = min(m.longest(matrixLine.name), s.Width-columnGap-all)
 	}
 	free -= len(s.wrap("  ", "  ", leadersLegend(m.lines))) + 2 // the empty line above, and the one that counts the others
-	kept, folded := m.fit(len(m.lines))
+	kept, _ := m.fit(len(m.lines))
 	for len(kept) > 1 && height(kept) > free {
-		kept, folded = m.fit(len(kept) - 1)
+		kept, _ = m.fit(len(kept) - 1)
 	}
 	lines := []string{""}
 	for _, l := range kept {
@@ -89,7 +93,7 @@ func (m *matrix) renderLeaders(s Screen, free int) []string {
 			name = ""
 		}
 	}
-	if folded > 0 {
+	if folded := len(tables) - len(kept); folded > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more, see Details", folded))
 	}
 	return append(lines, s.wrap("  ", "  ", leadersLegend(kept))...)

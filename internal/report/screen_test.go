@@ -489,3 +489,12 @@ func TestLabels(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Tables that nobody leads take no line from those that somebody does.
+func TestRenderLeaders(t *testing.T) {
+	m := matrix{lines: []matrixLine{{label: "none"}, {label: "empty"}, {label: "read", leaders: []string{"1 µs* bbolt"}}, {label: "read, p99", tail: true}}}
+	want := []string{"", "read  1 µs* bbolt", "  and 2 more, see Details", "  the first one's figure, and who leads; * fastest"}
+	if got := m.renderLeaders(Screen{Width: 80}, 4); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
