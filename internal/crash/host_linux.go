@@ -140,7 +140,7 @@ func (h *host) stop() error {
 // settingsOfServer are a profile's settings that are the server's. A profile may have those
 // of other engines too; it must have one of its own, or none at all.
 func settingsOfServer(t Task) (map[string]string, error) {
-	own, others := postgres.Own(kv.InPostgres(t.Settings))
+	own, others := postgres.Settings.Own(kv.InPostgres(t.Settings))
 	if len(own) == 0 && others {
 		return nil, wire.Errorf(wire.Unsupported, "profile %s has settings of SQLite only, and says nothing for PostgreSQL", t.Profile)
 	}

@@ -20,7 +20,7 @@ func server(s Source) Form {
 	var lines []string
 	requested := s.Profile.Requested()
 	for _, name := range slices.Sorted(maps.Keys(requested)) {
-		own, _ := postgres.Own(kv.InPostgres(map[string]string{name: requested[name]}))
+		own, _ := postgres.Settings.Own(kv.InPostgres(map[string]string{name: requested[name]}))
 		if len(own) == 0 {
 			f.Unset = append(f.Unset, fmt.Sprintf("%s=%s: it is not a setting of PostgreSQL", name, requested[name]))
 		}

@@ -65,7 +65,7 @@ func counts(name, value, engine string) bool {
 	if engine != postgres.Engine {
 		return len(kv.InSQLite(setting)) > 0
 	}
-	own, _ := postgres.Own(kv.InPostgres(setting))
+	own, _ := postgres.Settings.Own(kv.InPostgres(setting))
 	return len(own) > 0
 }
 

@@ -195,7 +195,7 @@ func (l *Lab) commitTimes(ctx context.Context, cases []assay.Case) map[string]ti
 // they are not known.
 func committing(c assay.Case) map[string]string {
 	settings := c.Profile.Requested()
-	ofServer, _ := postgres.Own(settings)
+	ofServer, _ := postgres.Settings.Own(settings)
 	switch {
 	case !c.Operation.Changes, settings["memory"] == "1", c.Operation.KV() && settings[kv.Sync] == "0",
 		settings["synchronous_commit"] == "off", settings["fsync"] == "off":

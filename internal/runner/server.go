@@ -52,8 +52,8 @@ func (postgresServer) adapt(c assay.Case) (assay.Case, error) {
 	if c.Operation.KV() {
 		settings = kv.InPostgres(storeSettings(c))
 	}
-	own, others := postgres.Own(settings)
-	requests, otherRequests := postgres.Own(c.Profile.Requests)
+	own, others := postgres.Settings.Own(settings)
+	requests, otherRequests := postgres.Settings.Own(c.Profile.Requests)
 	if len(own)+len(requests) == 0 && (others || otherRequests) && len(c.Profile.Raw) == 0 {
 		return c, &failure{assay.Unsupported, fmt.Sprintf("profile %s has settings of SQLite only, and says nothing for PostgreSQL: give it some of %s, or use a profile without settings",
 			c.Profile.Name, strings.Join(settingsOfPostgres(), ", "))}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/kit/duckdb"
 	"assay/kit/postgres"
 	"assay/kit/setting"
 	"assay/kit/sqlite"
@@ -74,7 +75,7 @@ func ofStores(name string) bool {
 }
 
 // AllSettings lists every setting of every engine.
-var AllSettings = slices.Concat(sqlite.Settings, Settings, postgres.Settings)
+var AllSettings = slices.Concat(sqlite.Settings, Settings, postgres.Settings, duckdb.Alone)
 
 // Word is the value of a setting, as it is read back, in the words of people.
 func Word(name, value string) string {

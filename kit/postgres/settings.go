@@ -46,19 +46,6 @@ var Settings = setting.Table{
 // there is none.
 func Lookup(name string) (setting.Setting, bool) { return Settings.Lookup(name) }
 
-// Own returns the settings that are PostgreSQL's, and whether there are others.
-func Own(settings map[string]string) (own map[string]string, others bool) {
-	own = map[string]string{}
-	for name, value := range settings {
-		if _, ok := Lookup(name); ok {
-			own[name] = value
-		} else {
-			others = true
-		}
-	}
-	return own, others
-}
-
 // Durability says what a server's effective settings claim about a commit that
 // was acknowledged, in the classes of sqlite.Durability; empty where they are
 // not known. They are of an application that is killed, and of a power cut; a

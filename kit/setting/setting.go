@@ -26,6 +26,19 @@ func (t Table) Lookup(name string) (Setting, bool) {
 	return Setting{}, false
 }
 
+// Own returns those of some settings that are in the table, and whether there are others.
+func (t Table) Own(settings map[string]string) (own map[string]string, others bool) {
+	own = map[string]string{}
+	for name, value := range settings {
+		if _, ok := t.Lookup(name); ok {
+			own[name] = value
+		} else {
+			others = true
+		}
+	}
+	return own, others
+}
+
 // Names returns the names of all settings, sorted.
 func (t Table) Names() []string {
 	names := make([]string, len(t))

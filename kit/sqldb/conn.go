@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 
 	"assay/kit/proof"
 	worker "assay/kit/sql"
@@ -106,6 +107,9 @@ func (a *api) Exec(c *conn, text string) error {
 }
 
 func (a *api) Setting(c *conn, name string) (string, bool, error) {
+	if other := a.connector.driver.Other; other != nil {
+		return other.setting(c, name)
+	}
 	settings := worker.Settings{Proof: a.proof, Conn: lent{c}, Rollback: func() error { return a.Rollback(c) },
 		Begin: func() error { return c.begin(context.Background()) }}
 	if mutex := a.connector.driver.Mutex; mutex != nil {
@@ -125,6 +129,9 @@ func (a *api) Explain(c *conn, step worker.Step) ([]string, error) {
 	if step.Script {
 		return nil, nil // only a single statement can be explained
 	}
+	if other := a.connector.driver.Other; other != nil {
+		return other.explain(c, step)
+	}
 	rows, err := c.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+step.SQL, step.FirstArguments()...)
 	if err != nil {
 		return nil, err
@@ -141,21 +148,25 @@ func (a *api) Compile(c *conn, step worker.Step) (worker.Compiled, error) {
 }
 
 func (a *api) Begin() string {
-	if a.begin != "" {
+	switch {
+	case a.begin != "":
 		return "begin " + a.begin
+	case a.connector.driver.Other != nil:
+		return "BEGIN"
 	}
 	return "BEGIN IMMEDIATE"
 }
 
 // Rollback leaves alone what follows a commit of the driver that failed:
-// database/sql takes the transaction for ended, SQLite need not.
+// database/sql takes the transaction for ended, SQLite need not. Engines that are not SQLite
+// have ended it, and roll nothing back.
 func (a *api) Rollback(c *conn) error {
 	tx := c.tx
 	if c.tx = nil; tx != nil {
 		return tx.Rollback()
 	}
 	err := a.Exec(c, "ROLLBACK")
-	if a.begin != "" {
+	if a.begin != "" || a.connector.driver.Other != nil {
 		return nil
 	}
 	return err
@@ -182,6 +193,9 @@ func (a *api) CloseAll() error {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
+	}
+	if closer, is := a.connector.Connector.(io.Closer); is {
+		errs = append(errs, closer.Close())
 	}
 	return errors.Join(errs...)
 }

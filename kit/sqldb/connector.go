@@ -29,10 +29,14 @@ func connect(d Driver, request wire.Open) (*connector, error) {
 	c := &connector{driver: d, request: request,
 		// A connection that does not stay open would take its database with it.
 		shared: request.Readers+request.Writers > 1 || request.Idle < request.Readers}
+	var err error
+	if d.Other != nil {
+		c.source, err = d.Other.source(request)
+		return c, err
+	}
 	if request.DSN != "" {
 		request.Settings = nil // it has them
 	}
-	var err error
 	c.source, err = worker.NewSource(request, worker.MemoryDSN(c.shared), d.send)
 	return c, err
 }

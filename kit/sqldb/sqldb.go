@@ -41,6 +41,8 @@ type Driver struct {
 	// Cache says what the driver keeps of compiled statements by itself; empty:
 	// nothing.
 	Cache string
+	// Other is the engine where it is not SQLite; nil: it is.
+	Other *Other
 }
 
 // Main serves the driver as a worker and returns the exit status.
@@ -51,7 +53,12 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return worker.Capabilities() }
+func (e engine) Capabilities() []string {
+	if e.driver.Other != nil {
+		return append(worker.Capabilities(), e.driver.Other.Capability)
+	}
+	return worker.Capabilities()
+}
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
@@ -60,7 +67,12 @@ func (e engine) Target() (wire.Target, error) {
 		return wire.Target{}, err
 	}
 	facts := map[string]string{"api": "database/sql", "pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none")}
-	target, err := worker.Target(e.driver.Name, e.driver.Module, e.driver.Cgo, facts, conn)
+	var target wire.Target
+	if other := e.driver.Other; other != nil {
+		target, err = other.target(e.driver, facts, conn)
+	} else {
+		target, err = worker.Target(e.driver.Name, e.driver.Module, e.driver.Cgo, facts, conn)
+	}
 	return target, errors.Join(err, conn.Close())
 }
 

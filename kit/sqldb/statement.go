@@ -15,7 +15,8 @@ func (a *api) Stmt(c *conn, step worker.Step, compiled worker.Compiled) (worker.
 		return map[bool]call{true: c.begin, false: c.commit}[step.SQL == a.Begin()], nil
 	}
 	dest, err := newDestinations(step.Returns)
-	s := &statement{Step: step, on: c.handle, each: step.Policy == wire.Each, args: make([]any, step.Args), dest: dest}
+	s := &statement{Step: step, on: c.handle, each: step.Policy == wire.Each, args: make([]any, step.Args), dest: dest,
+		strict: a.connector.driver.Other != nil}
 	s.compiled, _ = compiled.(*sql.Stmt)
 	return s, err
 }
@@ -37,6 +38,7 @@ type statement struct {
 	each     bool      // compiled for each execution
 	args     []any
 	dest     destinations
+	strict   bool       // values are of their columns' types
 	stored   *statement // that shows values as they are stored; nil until it is needed
 }
 
@@ -95,6 +97,9 @@ func (s *statement) exec(ctx context.Context, compiled *sql.Stmt) (int, error) {
 
 // Show executes the statement that is measured, unless it has to be asked otherwise.
 func (s *statement) Show(row int, visit func([]any) error) (int, error) {
+	if s.strict {
+		return s.Do(context.Background(), row, visit, nil)
+	}
 	if s.stored == nil {
 		same := *s
 		var err error

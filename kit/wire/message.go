@@ -21,6 +21,8 @@ const (
 	// CapPostgreSQL: opens no file but connects to a PostgreSQL server, which
 	// assay starts before the worker is asked to open.
 	CapPostgreSQL = "postgresql"
+	// CapDuckDB: opens a file of DuckDB, and takes tables and types as PostgreSQL names them.
+	CapDuckDB = "duckdb"
 	// CapCall says that it executes operations of its own, which a step names.
 	CapCall = "call"
 	// CapHTTP: serves operations over HTTP.

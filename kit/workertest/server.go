@@ -14,8 +14,10 @@ import (
 	"strings"
 
 	"assay/kit/column"
+	"assay/kit/duckdb"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
+	"assay/kit/setting"
 	"assay/kit/wire"
 )
 
@@ -23,6 +25,8 @@ var serverChecks = []check{
 	{"the server's version is said when it is opened", wire.CapPostgreSQL, serverVersion},
 	{"the server's settings are read back on every connection", wire.CapPostgreSQL, serverSettings},
 	{"odd values of the server have the right digest, stored and as arguments", wire.CapPostgreSQL, oddServerValues},
+	{"settings of DuckDB are read back on every connection", wire.CapDuckDB, duckSettings},
+	{"odd values of DuckDB have the right digest, stored and as arguments", wire.CapDuckDB, oddServerValues},
 	{"a server that ends is an error, and the worker goes on", wire.CapPostgreSQL, serverEnds},
 }
 
@@ -66,17 +70,23 @@ func (s *servers) start(b *bench, settings map[string]string) (*cluster.Cluster,
 // openServer starts a server with those settings that it has, and has the worker
 // connect to it.
 func (b *bench) openServer(request wire.Open, opened *wire.Opened) error {
-	settings, _ := postgres.Own(request.Settings)
+	settings, _ := postgres.Settings.Own(request.Settings)
 	var err error
 	if b.server, err = b.servers.start(b, settings); err != nil {
 		return err
 	}
 	request.Path, request.Settings = b.server.Socket(), nil
-	for i, text := range request.Once {
-		request.Once = slices.Clone(request.Once)
-		request.Once[i] = blobs.ReplaceAllString(postgres.Schema(text), `'\x$1'`)
-	}
+	request.Once = strict(request.Once, `'\x$1'`)
 	return b.ask(wire.TypeOpen, request, opened)
+}
+
+// strict is SQL for an engine with PostgreSQL's types, which has blobs in its own way.
+func strict(texts []string, blob string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, blobs.ReplaceAllString(postgres.Schema(text), blob))
+	}
+	return all
 }
 
 // blobs are SQLite's.
@@ -100,7 +110,7 @@ func (b *bench) said(request any) any {
 
 // refusals are the codes for SQL that does not compile.
 func (b *bench) refusals() []string {
-	if b.can(wire.CapPostgreSQL) {
+	if b.can(wire.CapPostgreSQL) || b.can(wire.CapDuckDB) {
 		return []string{wire.Unsupported}
 	}
 	return []string{wire.Failed, wire.Invalid}
@@ -114,13 +124,21 @@ func serverVersion(b *bench) {
 }
 
 func serverSettings(b *bench) {
-	want := map[string]string{"synchronous_commit": "off", "fsync": "off", "shared_buffers": "33554432", "work_mem": "1048576", "wal_compression": "pglz", "effective_io_concurrency": "0"}
+	b.settingsOf(postgres.Settings, map[string]string{"synchronous_commit": "off", "fsync": "off", "shared_buffers": "33554432", "work_mem": "1048576", "wal_compression": "pglz", "effective_io_concurrency": "0"})
+}
+
+func duckSettings(b *bench) {
+	b.settingsOf(duckdb.Settings, map[string]string{"checkpoint_threshold": "3MiB", "memory_limit": "300MiB", "preserve_insertion_order": "false", "threads": "1"})
+}
+
+// settingsOf checks that each of an engine's settings is read back on every connection.
+func (b *bench) settingsOf(known setting.Table, want map[string]string) {
 	b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 2})
 	var names []string
 	for _, c := range b.settings(slices.Sorted(maps.Keys(want))...) {
 		names = append(names, c.Name)
 		for name, value := range want {
-			setting, _ := postgres.Lookup(name)
+			setting, _ := known.Lookup(name)
 			if got, err := setting.Normal(c.Settings[name]); err != nil || got != value {
 				fail("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
 			}

@@ -12,7 +12,7 @@ import (
 	"assay/kit/wire"
 )
 
-// sqliteOnly is needed by checks of what PostgreSQL has not, or has otherwise.
+// sqliteOnly is needed by checks of what PostgreSQL and DuckDB have not, or have otherwise.
 const (
 	onSQLite   = " on SQLite"
 	sqliteOnly = wire.CapSQL + onSQLite
@@ -216,7 +216,7 @@ func savepoints(b *bench) {
 	op := wire.Operation{Name: "undone", Changes: true, Transaction: 2, Steps: []wire.Step{change("SAVEPOINT a"), change("UPDATE t SET n = n + 1 WHERE id = 1"),
 		change("SAVEPOINT b"), change("UPDATE t SET n = n + 100 WHERE id = 1"), change("ROLLBACK TO b"), change("RELEASE a")}}
 	b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1})
-	b.prepare(op, 1)
+	applies(b.ask(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
 	expect("operations", b.block("undone", 4).Operations, int64(4))
 	b.answers("SELECT n FROM t WHERE id = 1", []string{"int"}, []any{int64(46)})
 }

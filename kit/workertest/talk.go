@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"assay/kit/duckdb"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -79,6 +80,10 @@ func (b *bench) tryOpen(request wire.Open) error {
 	request.Path = b.path()
 	if b.can(wire.CapPostgreSQL) {
 		return b.openServer(request, &wire.Opened{})
+	}
+	if b.can(wire.CapDuckDB) {
+		request.Settings, _ = duckdb.Settings.Own(request.Settings)
+		request.Once = strict(request.Once, "unhex('$1')")
 	}
 	return b.ask(wire.TypeOpen, request, nil)
 }

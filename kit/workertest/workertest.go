@@ -212,7 +212,7 @@ func (s *suite) applies(c check) error {
 	switch {
 	case c.needs != "" && !s.can(strings.TrimSuffix(c.needs, onSQLite)):
 		return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
-	case c.needs == sqliteOnly && s.can(wire.CapPostgreSQL):
+	case c.needs == sqliteOnly && (s.can(wire.CapPostgreSQL) || s.can(wire.CapDuckDB)):
 		return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
 	}
 	return nil
