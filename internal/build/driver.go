@@ -32,6 +32,7 @@ type Driver struct {
 	Installs bool   // has an executable file named build, which installs what a script needs
 	Store    bool   // is of a key-value store, and runs no SQL
 	Server   bool   // is of a PostgreSQL server
+	DuckDB   bool   // is of DuckDB
 	// Ecosystem is where the driver's library is published as Package, in versions of which
 	// its lock file has Pinned; empty: the driver has no versions.
 	Ecosystem       Ecosystem
@@ -116,6 +117,7 @@ func (d *Driver) ofPackage(mod goMod) error {
 	d.Version = mod.requires[d.Module]
 	d.Store = slices.Contains(imports, "assay/kit/kvdb")
 	d.Server = slices.Contains(imports, "assay/kit/postgres")
+	d.DuckDB = slices.Contains(imports, "assay/kit/duckdb")
 	d.About = cmp.Or(new(doc.Package).Synopsis(comment), title(readme(d.Dir)))
 	if d.Module != "" {
 		d.Ecosystem, d.Package, d.Pinned = Go, d.Module, d.Version

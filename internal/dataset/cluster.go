@@ -33,7 +33,7 @@ func (d *Data) Cluster(version string, fill func(path string) error) (*Store, er
 
 // ErrFile says that the data are a user's own SQLite file, which only SQLite
 // reads.
-var ErrFile = errors.New("the data are an SQLite file of your own: for PostgreSQL a plan needs a schema and data")
+var ErrFile = errors.New("the data are an SQLite file of your own: for PostgreSQL and DuckDB a plan needs a schema and data")
 
 // Script writes what psql makes the tables by, with their rows in the order in
 // which SQLite got them. When they are there, the tables are vacuumed, so that
@@ -61,16 +61,7 @@ func (d *Data) Script(ctx context.Context, w io.Writer, limit time.Duration) (er
 
 // copyTable writes COPY with the rows of a table, in its text format.
 func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, conn *sql.Conn, table assay.Table) error {
-	names, err := columnsOf(ctx, conn, table.Name)
-	if err != nil {
-		return err
-	}
-	quoted, plain := make([]string, len(names)), make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = sqltext.Quote(name)
-		plain[i] = "+" + quoted[i] // as it is stored: the driver makes times of dates
-	}
-	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(plain, ", "), sqltext.Quote(table.Name)))
+	names, rows, err := storedRows(ctx, conn, table.Name)
 	if err != nil {
 		return err
 	}
@@ -98,6 +89,20 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, conn *sql.Conn,
 		_, err = out.WriteString(endOfCopy)
 	}
 	return err
+}
+
+// storedRows are all rows of a table as they are stored, and the names of their columns.
+func storedRows(ctx context.Context, conn *sql.Conn, table string) ([]string, *sql.Rows, error) {
+	names, err := columnsOf(ctx, conn, table)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain := make([]string, len(names))
+	for i, name := range names {
+		plain[i] = "+" + sqltext.Quote(name) // the driver makes times of dates
+	}
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(plain, ", "), sqltext.Quote(table)))
+	return names, rows, err
 }
 
 // columnsOf are the columns of a table that values are given to.

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/runner"
+	"assay/kit/duckdb"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 )
@@ -60,6 +61,10 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 func counts(name, value, engine string) bool {
 	if _, ofStores := kv.Settings.Lookup(name); ofStores && engine != "sqlite" && engine != postgres.Engine {
 		return true
+	}
+	if engine == duckdb.Engine {
+		_, own := duckdb.Settings.Lookup(name)
+		return own
 	}
 	setting := map[string]string{name: value}
 	if engine != postgres.Engine {

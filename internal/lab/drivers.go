@@ -209,9 +209,9 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 }
 
 // engine tells the engines of drivers apart, as far as their sources do.
-type engine struct{ store, server bool }
+type engine struct{ store, server, duckdb bool }
 
-func engineOf(d build.Driver) engine { return engine{d.Store, d.Server} }
+func engineOf(d build.Driver) engine { return engine{d.Store, d.Server, d.DuckDB} }
 
 // needed is the capability without which a worker runs nothing of a plan. SQL
 // stands for the steps of stores too.

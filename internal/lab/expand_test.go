@@ -21,8 +21,9 @@ func TestGoDriversOfAPlan(t *testing.T) {
 	}
 	l := &Lab{Source: build.Source{Dir: root}}
 	for name, want := range map[string][2][]string{ // some that are among them, and some that are not
-		"quick": {{"mattn", "modernc", "glebarez", "ncruces", "zombiezen"}, {"crawshaw", "pgx", "bbolt", "python", "sqlite-c", "better-sqlite3", "null"}},
-		"kv":    {{"bbolt", "badger", "pebble"}, {"goleveldb", "pgx", "python"}},
+		"quick":     {{"mattn", "modernc", "glebarez", "ncruces", "zombiezen"}, {"crawshaw", "pgx", "bbolt", "python", "sqlite-c", "better-sqlite3", "null", "duckdb"}},
+		"analytics": {{"mattn", "duckdb", "ncruces"}, {"pgx", "bbolt"}},
+		"kv":        {{"bbolt", "badger", "pebble"}, {"goleveldb", "pgx", "python"}},
 	} {
 		text, _ := plans.Read(name)
 		p, err := plan.Decode(name+".yaml", text)

@@ -93,7 +93,7 @@ func sqliteDrivers(t *testing.T, l *Lab) []string {
 	var names []string
 	for _, d := range all {
 		_, cached, _ := l.builder().Cached(t.Context(), build.Spec{Name: d.Name})
-		if !d.Store && (!d.Installs || cached) && !slices.Contains([]string{"null", "pgx", "activerecord-postgresql"}, d.Name) {
+		if !d.Store && (!d.Installs || cached) && !slices.Contains([]string{"null", "pgx", "activerecord-postgresql", "duckdb"}, d.Name) {
 			names = append(names, d.Name)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"assay/kit/wire"
 )
 
-// engine is what depends on the kind of a target's engine: an SQLite file, a
+// engine is what depends on the kind of a target's engine: a file of SQLite or DuckDB, a
 // key-value store, or a PostgreSQL server.
 type engine interface {
 	// version is that of the engine, of which the worker itself said something. Its
@@ -64,27 +64,33 @@ func engineOf(capabilities []string) engine {
 		return postgresServer{}
 	case slices.Contains(capabilities, wire.CapKV):
 		return keyValueStore{}
+	case slices.Contains(capabilities, wire.CapDuckDB):
+		return duckFile{}
 	}
 	return sqliteFile{}
 }
 
 // fits says why a target cannot run a case.
 func fits(c assay.Case, capabilities []string) error {
-	call := slices.Contains(capabilities, wire.CapCall)
+	can := func(capability string) bool { return slices.Contains(capabilities, capability) }
+	noSQLite := can(wire.CapKV) || can(wire.CapPostgreSQL) || can(wire.CapDuckDB)
+	call := can(wire.CapCall)
 	switch {
-	case c.Cell.Begin != "" && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
+	case c.Cell.Begin != "" && noSQLite:
 		return &failure{assay.Unsupported, "begin: " + string(c.Cell.Begin) + " is SQLite's, and " + c.Cell.Driver + " opens no file of SQLite"}
-	case c.Cell.Processes > 1 && slices.Contains(capabilities, wire.CapKV) && !slices.Contains(capabilities, wire.CapProcesses):
+	case c.Cell.Processes > 1 && can(wire.CapKV) && !can(wire.CapProcesses):
 		return &failure{assay.Unsupported, "a store of " + c.Cell.Driver + " is for one process at a time"}
-	case len(c.Dataset.Prepare) > 0 && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
+	case c.Cell.Processes > 1 && can(wire.CapDuckDB):
+		return &failure{assay.Unsupported, "DuckDB locks its file: one process at a time can write to it"}
+	case len(c.Dataset.Prepare) > 0 && noSQLite:
 		return &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " prepares an SQLite file, and " + c.Cell.Driver + " opens none"}
 	case c.Operation.Call() && !call:
 		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
-	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):
+	case !c.Operation.Call() && call && !can(wire.CapSQL):
 		return &failure{assay.Unsupported, c.Cell.Driver + " runs operations of its own only, which a plan names by call"}
-	case c.Operation.Sequence != "" && c.Cell.Clients > 1 && !slices.Contains(capabilities, wire.CapOrdered):
+	case c.Operation.Sequence != "" && c.Cell.Clients > 1 && !can(wire.CapOrdered):
 		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not keep the order of several clients"}
-	case c.Operation.Serve && !slices.Contains(capabilities, wire.CapHTTP):
+	case c.Operation.Serve && !can(wire.CapHTTP):
 		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not serve operations over HTTP"}
 	}
 	return nil
@@ -113,7 +119,7 @@ type sqliteFile struct{ inWorker }
 // adapt expresses the settings of a key-value store by those that say the same.
 func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 	var err error
-	if c.Profile, err = withoutPostgres(c.Profile); err == nil && c.Operation.KV() {
+	if c.Profile, err = withoutOthers(c.Profile); err == nil && c.Operation.KV() {
 		if len(c.Profile.Settings) > 0 && len(kv.InSQLite(c.Profile.Settings)) == 0 {
 			return c, &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " has settings of key-value stores only"}
 		}
@@ -257,7 +263,7 @@ func (keyValueStore) adapt(c assay.Case) (assay.Case, error) {
 		return c, &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
 	}
 	var err error
-	if c.Profile, err = withoutPostgres(c.Profile); err == nil {
+	if c.Profile, err = withoutOthers(c.Profile); err == nil {
 		c.Profile.Settings = storeSettings(c)
 	}
 	return c, err

@@ -255,7 +255,7 @@ func testContested(t *testing.T, plan string, operations int) {
 // the defaults: what prepares a file of SQLite, and settings of stores only.
 func TestProfilesOfOtherEngines(t *testing.T) {
 	prepared := assay.Case{Cell: assay.Cell{Profile: "indexed"}, Dataset: assay.Dataset{Prepare: []string{"ANALYZE"}}}
-	for _, capability := range []string{wire.CapKV, wire.CapPostgreSQL} {
+	for _, capability := range []string{wire.CapKV, wire.CapPostgreSQL, wire.CapDuckDB} {
 		if err := fits(prepared, []string{capability}); err == nil || !strings.Contains(err.Error(), "prepares an SQLite file") {
 			t.Errorf("%s: got %v, want that it opens no SQLite file", capability, err)
 		}

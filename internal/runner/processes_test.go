@@ -207,6 +207,8 @@ func TestProcessesOfEngines(t *testing.T) {
 		"in memory, alone": {[]string{wire.CapSQL}, assay.Profile{Settings: map[string]string{"memory": "1"}}, 1, false},
 		"exclusive":        {[]string{wire.CapSQL}, assay.Profile{Settings: map[string]string{"locking_mode": "exclusive"}}, 2, true},
 		"PostgreSQL":       {[]string{wire.CapSQL, wire.CapPostgreSQL}, assay.Profile{}, 4, false},
+		"DuckDB":           {[]string{wire.CapSQL, wire.CapDuckDB}, assay.Profile{}, 2, true},
+		"DuckDB, alone":    {[]string{wire.CapSQL, wire.CapDuckDB}, assay.Profile{}, 1, false},
 		"store":            {[]string{wire.CapKV}, assay.Profile{}, 4, true},
 		"store, alone":     {[]string{wire.CapKV}, assay.Profile{}, 1, false},
 		"shared store":     {[]string{wire.CapKV, wire.CapProcesses}, assay.Profile{}, 4, false},

@@ -278,18 +278,18 @@ type storage struct {
 // preparations are what is made once for all cells that need it, by what it follows
 // from.
 type preparations struct {
-	keys     map[string]*oracle.Keys
-	rows     map[string]*oracle.Rows
-	ordered  map[string]bool     // checks whose answer depends on the order of commits
-	told     map[string][]string // what is answered behind blocks, and in those of one unit
-	server   cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
-	clusters map[string]filled   // the datasets that are in PostgreSQL, by their path
-	late     map[string]error    // what took too long to prepare, each with its *failure
+	keys      map[string]*oracle.Keys
+	rows      map[string]*oracle.Rows
+	ordered   map[string]bool     // checks whose answer depends on the order of commits
+	told      map[string][]string // what is answered behind blocks, and in those of one unit
+	server    cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
+	elsewhere map[string]filled   // the datasets that are in PostgreSQL and DuckDB
+	late      map[string]error    // what took too long to prepare, each with its *failure
 }
 
 func newPreparations() preparations {
 	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, ordered: map[string]bool{}, told: map[string][]string{},
-		clusters: map[string]filled{}, late: map[string]error{}}
+		elsewhere: map[string]filled{}, late: map[string]error{}}
 }
 
 // once returns what is known by a key, or finds it. What it does not find within the

@@ -15,9 +15,11 @@ import (
 	"assay/internal/dataset/oracle"
 	"assay/internal/runner/syncs"
 	"assay/internal/sys/guard"
+	"assay/kit/duckdb"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
+	"assay/kit/setting"
 	"assay/kit/wire"
 )
 
@@ -42,34 +44,40 @@ func (postgresServer) version(ctx context.Context, r *Runner, _ string) (string,
 	return server.Version, err
 }
 
-// adapt takes the settings of PostgreSQL. A profile may have those of other
-// engines, too; it must have one of its own, or none at all.
+// adapt takes the settings of PostgreSQL.
 func (postgresServer) adapt(c assay.Case) (assay.Case, error) {
 	if c.Dataset.File != "" {
 		return c, &failure{assay.Unsupported, dataset.ErrFile.Error()}
 	}
-	settings := c.Profile.Settings
 	if c.Operation.KV() {
-		settings = kv.InPostgres(storeSettings(c))
+		c.Profile.Settings = kv.InPostgres(storeSettings(c))
 	}
-	own, others := postgres.Settings.Own(settings)
-	requests, otherRequests := postgres.Settings.Own(c.Profile.Requests)
+	return ownSettings(c, "PostgreSQL", postgres.Settings)
+}
+
+// ownSettings leaves a case those settings that an engine has. A profile may have those of
+// other engines, too; it must have one of its own, or none at all.
+func ownSettings(c assay.Case, engine string, table setting.Table) (assay.Case, error) {
+	own, others := table.Own(c.Profile.Settings)
+	requests, otherRequests := table.Own(c.Profile.Requests)
 	if len(own)+len(requests) == 0 && (others || otherRequests) && len(c.Profile.Raw) == 0 {
-		return c, &failure{assay.Unsupported, fmt.Sprintf("profile %s has settings of SQLite only, and says nothing for PostgreSQL: give it some of %s, or use a profile without settings",
-			c.Profile.Name, strings.Join(settingsOfPostgres(), ", "))}
+		return c, &failure{assay.Unsupported, fmt.Sprintf("profile %s has settings of SQLite only, and says nothing for %s: give it some of %s, or use a profile without settings",
+			c.Profile.Name, engine, strings.Join(table.Names(), ", "))}
 	}
 	c.Profile.Settings, c.Profile.Requests = own, requests
 	return c, nil
 }
 
-// withoutPostgres is a profile without the settings of PostgreSQL. One that has
-// no others says nothing for other engines.
-func withoutPostgres(p assay.Profile) (assay.Profile, error) {
+// withoutOthers is a profile without the settings that only other engines have than SQLite
+// and stores. One that has no others says nothing for these.
+func withoutOthers(p assay.Profile) (assay.Profile, error) {
 	dropped := 0
 	drop := func(settings map[string]string) map[string]string {
 		kept := map[string]string{}
 		for name, value := range settings {
-			if _, is := postgres.Lookup(name); !is {
+			_, ofServer := postgres.Lookup(name)
+			_, ofDuckDB := duckdb.Alone.Lookup(name)
+			if !ofServer && !ofDuckDB {
 				kept[name] = value
 			}
 		}
@@ -78,17 +86,9 @@ func withoutPostgres(p assay.Profile) (assay.Profile, error) {
 	}
 	p.Settings, p.Requests = drop(p.Settings), drop(p.Requests)
 	if dropped > 0 && len(p.Settings)+len(p.Requests)+len(p.Raw) == 0 {
-		return p, &failure{assay.Unsupported, fmt.Sprintf("profile %s has settings of PostgreSQL only", p.Name)}
+		return p, &failure{assay.Unsupported, fmt.Sprintf("profile %s has settings of other engines only", p.Name)}
 	}
 	return p, nil
-}
-
-func settingsOfPostgres() []string {
-	var names []string
-	for _, s := range postgres.Settings {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 type clusterData struct{ *dataset.Store }
@@ -96,35 +96,43 @@ type clusterData struct{ *dataset.Store }
 // Copy makes a copy that the server may own.
 func (d clusterData) Copy(dst string) error { return cluster.Copy(dst, d.Path) }
 
-// fill finds the data in a PostgreSQL cluster, or has them put there. The error is
-// a *failure where they cannot be.
+// fill finds the data in a PostgreSQL cluster, or has them put there.
 func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error) {
-	if known, ok := r.prepared.clusters[j.data.Path]; ok {
-		return known.data, known.err
-	}
 	programs, err := r.postgreSQL(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var store *dataset.Store
-	err = r.limited(ctx, r.loadLimit(), "the data in PostgreSQL", j.data.Path+"|PostgreSQL", func(ctx context.Context) (err error) {
-		store, err = j.data.Cluster(programs.Version, func(path string) error { return r.makeCluster(ctx, programs, j, path) })
+	return r.filled(ctx, j, "PostgreSQL", func(ctx context.Context) (dataset.Source, error) {
+		store, err := j.data.Cluster(programs.Version, func(path string) error { return r.makeCluster(ctx, programs, j, path) })
+		return clusterData{store}, err
+	})
+}
+
+// filled finds a job's data in an engine, or has them put there, once. The error is a
+// *failure where they cannot be.
+func (r *Runner) filled(ctx context.Context, j *job, engine string, fill func(context.Context) (dataset.Source, error)) (dataset.Source, error) {
+	key := j.data.Path + "|" + engine + j.target.EngineVersion
+	if known, ok := r.prepared.elsewhere[key]; ok {
+		return known.data, known.err
+	}
+	var data dataset.Source
+	err := r.limited(ctx, r.loadLimit(), "the data in "+engine, key, func(ctx context.Context) (err error) {
+		data, err = fill(ctx)
 		return err
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil && !errors.As(err, new(*failure)) {
-		err = &failure{assay.Unsupported, "the data cannot be loaded into PostgreSQL: " + err.Error()}
+		err = &failure{assay.Unsupported, "the data cannot be loaded into " + engine + ": " + err.Error()}
 	}
-	known := filled{clusterData{store}, err}
-	r.prepared.clusters[j.data.Path] = known
-	return known.data, known.err
+	r.prepared.elsewhere[key] = filled{data, err}
+	return data, err
 }
 
 func (postgresServer) reusable() bool { return false }
 
-func (postgresServer) settings(*job) []string { return settingsOfPostgres() }
+func (postgresServer) settings(*job) []string { return postgres.Settings.Names() }
 
 func (postgresServer) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
 
@@ -162,9 +170,9 @@ func (r *Runner) makeCluster(ctx context.Context, programs cluster.Programs, j *
 	return err
 }
 
-// filled is what became of a dataset in PostgreSQL.
+// filled is what became of a dataset in another engine than SQLite.
 type filled struct {
-	data clusterData
+	data dataset.Source
 	err  error
 }
 

@@ -345,7 +345,7 @@ func TestServerKilled(t *testing.T) {
 // others, is not for it.
 func TestAdapt(t *testing.T) {
 	kvOperation := assay.Operation{Changes: true, Steps: []assay.Step{{KV: wire.Put}}}
-	engines := map[string]engine{"pgx": postgresServer{}, "mattn": sqliteFile{}, "bbolt": keyValueStore{}}
+	engines := map[string]engine{"pgx": postgresServer{}, "duckdb": duckFile{}, "mattn": sqliteFile{}, "bbolt": keyValueStore{}}
 	for _, test := range []struct {
 		name, driver string
 		settings     map[string]string
@@ -358,12 +358,19 @@ func TestAdapt(t *testing.T) {
 		{"both", "pgx", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"fsync": "off"}, ""},
 		{"both", "mattn", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"synchronous": "1"}, ""},
 		{"other", "pgx", map[string]string{"synchronous": "1"}, assay.Operation{}, "", nil, "says nothing for PostgreSQL"},
-		{"other", "mattn", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "settings of PostgreSQL only"},
+		{"other", "mattn", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "settings of other engines only"},
 		{"store", "pgx", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"synchronous_commit": "on"}, ""},
 		{"store", "mattn", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"journal_mode": "wal", "synchronous": "2"}, ""},
 		{"store", "bbolt", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"sync": "1"}, ""},
 		{"store that is only read", "bbolt", map[string]string{"sync": "1"}, assay.Operation{Steps: []assay.Step{{KV: wire.Get}}}, "", map[string]string{}, ""},
 		{"SQL", "bbolt", nil, assay.Operation{}, "", nil, "it runs no SQL"},
+		{"both", "duckdb", map[string]string{"memory_limit": "1GiB", "threads": "2", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"memory_limit": "1GiB", "threads": "2"}, ""},
+		{"both", "mattn", map[string]string{"memory_limit": "1GiB", "threads": "2"}, assay.Operation{}, "", map[string]string{"threads": "2"}, ""},
+		{"other", "duckdb", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "says nothing for DuckDB"},
+		{"other", "mattn", map[string]string{"memory_limit": "1GiB"}, assay.Operation{}, "", nil, "settings of other engines only"},
+		{"store", "duckdb", map[string]string{"sync": "1", "block_cache": "1048576"}, kvOperation, "", map[string]string{}, ""},
+		{"store without syncs", "duckdb", map[string]string{"sync": "0"}, kvOperation, "", nil, "DuckDB syncs every commit"},
+		{"file", "duckdb", nil, assay.Operation{}, "own.db", nil, "an SQLite file of your own"},
 		{"file", "pgx", nil, assay.Operation{}, "own.db", nil, "an SQLite file of your own"},
 	} {
 		c, err := engines[test.driver].adapt(assay.Case{Cell: assay.Cell{Driver: test.driver}, Operation: test.operation,
