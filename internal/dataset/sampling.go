@@ -22,9 +22,7 @@ import (
 type Tried struct {
 	Times int
 	Took  time.Duration // of all, one after the other in this process, nothing synced
-	// Median is that of the times of each.
-	Median time.Duration
-	Steps  []TriedStep
+	Steps []TriedStep
 }
 
 // TriedStep is about the rows that a step answered or changed.
@@ -62,16 +60,10 @@ func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count 
 	defer func() { err = errors.Join(err, s.close()) }()
 	tried.Steps = make([]TriedStep, len(s.steps))
 	began := time.Now()
-	var each []time.Duration
 	for position := 0; position < count && tried.Took <= limit && err == nil; position++ {
 		if err = s.try(ctx, position, &tried); err == nil {
-			took := time.Since(began)
-			each, tried.Took = append(each, took-tried.Took), took
+			tried.Took = time.Since(began)
 		}
-	}
-	if len(each) > 0 {
-		slices.Sort(each)
-		tried.Median = each[len(each)/2]
 	}
 	return tried, err
 }

@@ -73,7 +73,7 @@ func TestKeywordsAsNames(t *testing.T) {
 			query = strings.ReplaceAll(query, "NAME", name)
 			all, err := split(query)
 			must(t, err)
-			if _, err := explain(t.Context(), s, all[0].queries[0]); err != nil {
+			if _, err := compiled(t.Context(), s, all[0].queries[0]); err != nil {
 				continue // SQLite does not take it for a name there
 			}
 			g := &drawer{analysis: analyse(all[0].queries[0], s), alone: true, named: map[string]string{}, born: map[*column]string{}, taken: map[string]int64{}}

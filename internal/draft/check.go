@@ -49,54 +49,45 @@ func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, u
 	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), plain(t.name), strings.Join(names[:len(t.keys[i])], ", ")), nil
 }
 
-// inserted reads the rows behind the greatest key that was there, or counts. A key that
-// the engine assigns is not read: of several clients, the order of commits decides which
-// row gets which.
-func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
+// newRows reads what is given of the rows behind the greatest key that was there, in a certain
+// order; or it counts them. It is empty where no key tells new rows. A key that the engine
+// assigns is not read: of several clients, the order of commits decides which row gets which.
+func (o *statement) newRows(ctx context.Context, s *schema) (string, error) {
 	g := o.drawer
-	key, above := (*column)(nil), int64(0)
-	for _, c := range g.target.columns {
-		if start, ok := g.above[c]; ok && key == nil {
-			key, above = c, start
-		}
-	}
-	if key == nil {
+	var names, order []string
+	key := first(g.target.columns, func(c *column) bool { _, ok := g.above[c]; return ok })
+	above, own := g.above[key], key != nil
+	if own {
+		names, order = []string{plain(key.name)}, []string{plain(key.name)}
+	} else {
 		key = g.target.column("rowid")
 		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
-			return o.listedInOrder(ctx, s, nil, "SELECT count(*) FROM "+plain(g.target.name))
+			return "", nil
 		}
 		f, err := s.stats(ctx, key)
 		if err != nil {
 			return "", err
 		}
-		return o.newRows(key, whole(f.high)), nil
+		above = whole(f.high)
 	}
-	names := []string{plain(key.name)}
 	for _, c := range o.given() {
-		if c != key {
-			names = append(names, plain(c.name))
+		if c == key {
+			continue
 		}
-	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
-}
-
-// newRows reads what is given of the rows behind an id, in the order of all that it
-// reads; or it counts them.
-func (o *statement) newRows(id *column, above int64) string {
-	var names, order []string
-	for _, c := range o.given() {
 		name := plain(c.name)
 		names = append(names, name)
 		if c.table.collates {
 			name += " COLLATE BINARY" // else rows that differ have any order
 		}
-		order = append(order, name)
+		if !own {
+			order = append(order, name)
+		}
 	}
-	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(o.drawer.target.name), plain(id.name), above)
+	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(g.target.name), plain(key.name), above)
 	if len(names) == 0 {
-		return "SELECT count(*) " + from
+		return "SELECT count(*) " + from, nil
 	}
-	return fmt.Sprintf("SELECT %s %s ORDER BY %s", strings.Join(names, ", "), from, strings.Join(order, ", "))
+	return fmt.Sprintf("SELECT %s %s ORDER BY %s", strings.Join(names, ", "), from, strings.Join(order, ", ")), nil
 }
 
 // given are the columns that an INSERT lists and gives values which are its arguments.
@@ -105,37 +96,10 @@ func (o *statement) given() []*column {
 	return slices.DeleteFunc(slices.Clone(o.drawer.listed), func(c *column) bool { return c == nil || !slices.Contains(written, c) })
 }
 
-// listedInOrder reads columns and those that are given of all rows, where new ones are not
-// behind the others; or what it is told else. A key that is not given may be another one each
-// time.
-func (o *statement) listedInOrder(ctx context.Context, s *schema, columns []*column, otherwise string) (string, error) {
-	written := o.written()
-	check, err := s.rowsInOrder(ctx, o.drawer.target, append(columns, o.given()...), func(c *column) bool { return slices.Contains(written, c) })
-	if check == "" {
-		check = otherwise
-	}
-	return check, err
-}
-
-// deleted reads the keys that are left, or counts.
-func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
-	check, err := s.rowsInOrder(ctx, o.drawer.target, nil, func(*column) bool { return true })
-	if check == "" {
-		check = "SELECT count(*) FROM " + plain(o.drawer.target.name)
-	}
-	return check, err
-}
-
-// updated reads the columns that are set, or sums them up where the table is
-// large.
-func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
-	sure := !varies(o.drawer.tokens) // else the key may be set by chance
-	check, err := s.rowsInOrder(ctx, o.drawer.target, o.assigned(), func(*column) bool { return sure })
-	if check != "" || err != nil {
-		return check, err
-	}
+// totals counts the rows of the table that a statement changes, and sums up what it writes.
+func (o *statement) totals(ctx context.Context, s *schema) (string, error) {
 	selected := []string{"count(*)"}
-	for _, c := range o.assigned() {
+	for _, c := range o.written() {
 		f, err := s.stats(ctx, c)
 		if err != nil {
 			return "", err

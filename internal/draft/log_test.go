@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -423,7 +422,7 @@ func TestBlocksOfAMix(t *testing.T) {
 	if want := "count: 10000"; tries != 1 || !strings.Contains(d.Text, want) {
 		t.Errorf("got %d tries and no %q:\n%s", tries, want, d.Text)
 	}
-	m := &mix{counts: maps.Clone(mixed)}
+	m := &mix{counts: map[string]int64{"current": 1000, "web": 5000, "durable": 1000}}
 	m.bound(500)
 	if want := map[string]int64{"current": 500, "web": 500, "durable": 500}; !reflect.DeepEqual(m.counts, want) {
 		t.Errorf("got blocks %v, want %v", m.counts, want)
@@ -434,23 +433,32 @@ func TestBlocksOfAMix(t *testing.T) {
 // take.
 func TestBlocksThatFillTheLog(t *testing.T) {
 	for _, c := range []struct {
-		name            string
-		pages, changing float64
-		each            time.Duration
-		web, synced     int64
+		name          string
+		reads, writes int // of a log
+		each          time.Duration
+		web, synced   int64
 	}{
-		{"as many as fill the log", 1.25, 0.1, 100 * time.Microsecond, 8000, 8000},
-		{"commits that wait", 0.5, 0.2, 100 * time.Microsecond, 10_000, 5000},
-		{"many pages", 5, 0.5, 100 * time.Microsecond, 5000, 2000},
-		{"few pages", 0.01, 0.01, 100 * time.Microsecond, 10_000, 10_000},
-		{"slow", 0.5, 0.1, time.Millisecond, 5000, 5000},
-		{"very slow", 0.5, 0.1, time.Second, 5000, 1000},
-		{"no page", 0, 0.1, time.Microsecond, 5000, 1000},
+		{"commits that wait", 4, 1, 100 * time.Microsecond, 10_000, 5000},
+		{"as many changes as reads", 1, 1, 100 * time.Microsecond, 10_000, 2000},
+		{"few changes", 99, 1, 100 * time.Microsecond, 10_000, 10_000},
+		{"changes alone", 0, 1, 100 * time.Microsecond, 10_000, 1000},
+		{"no change", 1, 0, time.Microsecond, 10_000, 10_000},
+		{"slow", 9, 1, 800 * time.Microsecond, 6000, 6000},
+		{"very slow", 9, 1, time.Second, 5000, 5000},
+		{"nothing that is tried", 0, 0, 0, 10_000, 10_000},
 	} {
-		m := &mix{counts: maps.Clone(mixed)}
-		m.last(c.pages, c.changing, c.each)
-		if want := map[string]int64{"current": c.synced, "web": c.web, "durable": c.synced}; !reflect.DeepEqual(m.counts, want) {
-			t.Errorf("%s: got blocks %v, want %v", c.name, m.counts, want)
+		m := &mix{measured: true}
+		for verb, n := range map[string]int{"SELECT": c.reads, "DELETE": c.writes} {
+			o := &operation{script: script{queries: []*query{{verb: verb}}, shape: &shape{count: n}}, each: c.each}
+			if n > 0 && o.changes() {
+				m.writes = append(m.writes, o)
+			} else if n > 0 {
+				m.reads = append(m.reads, o)
+			}
+		}
+		got := m.lengths()
+		if want := map[string]int64{"current": c.synced, "web": c.web, "durable": c.synced}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got blocks %v, want %v", c.name, got, want)
 		}
 	}
 }

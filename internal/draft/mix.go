@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"assay"
 )
 
 // mix is what users of an application feel: several clients that read and
@@ -28,9 +25,6 @@ type mix struct {
 func (m *mix) operations(whole bool) []*operation {
 	return slices.DeleteFunc(slices.Concat(m.reads, m.writes), func(o *operation) bool { return !whole && o.toDo() })
 }
-
-// mixed are the operations of a mix's block.
-var mixed = map[string]int64{"current": 1000, "web": 5000, "durable": 1000}
 
 // bound makes blocks of at most so many operations.
 func (m *mix) bound(limit int64) {
@@ -52,7 +46,7 @@ const measuredShares = 1_000_000
 // newMix takes the operations that can be mixed; nil where there is nothing to
 // mix, with the reason where operations do not fit.
 func newMix(all []*operation, log *logged) (made *mix, lacks string) {
-	m := &mix{name: "app", clients: 8, counts: maps.Clone(mixed)}
+	m := &mix{name: "app", clients: 8}
 	if log != nil {
 		m.clients, m.measured = log.clients, true
 	}
@@ -79,6 +73,7 @@ func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 	if !m.measured && (len(m.reads) == 0 || len(m.writes) == 0) || len(m.reads)+len(m.writes) == 0 {
 		return nil, m.lacks(all)
 	}
+	m.counts = m.lengths()
 	if len(changed) == 0 {
 		return m, ""
 	}
@@ -120,8 +115,6 @@ func (m *mix) unfit(o *operation) string {
 		return "" // the application does it too
 	case slices.ContainsFunc(o.queries, func(q *query) bool { return q.verb == "DELETE" }):
 		return "the others may need what it deletes"
-	case o.scanned() > 0:
-		return "it reads a whole table"
 	case o.each > mixedTime:
 		return fmt.Sprintf("it takes %s, and would be most of the mix", o.each.Round(time.Millisecond))
 	}
@@ -157,26 +150,28 @@ func (o *operation) targets() (names []string) {
 // would be all that the mix measures.
 const mixedTime = 50 * time.Millisecond
 
+// weight is the share of an operation in the mix.
+func (m *mix) weight(o *operation) int {
+	part, share := m.reads, readShare
+	if o.changes() {
+		part, share = m.writes, writeShare
+	}
+	if !m.measured {
+		return max(1, share/len(part))
+	}
+	total := 0
+	for _, each := range m.operations(true) {
+		total += each.shape.all()
+	}
+	return max(1, (o.shape.all()*measuredShares+total/2)/total)
+}
+
 // weights is the mix as plans write it; whole says that operations belong to it which are not
 // tried yet.
 func (m *mix) weights(whole bool) string {
 	var parts []string
-	if m.measured {
-		total := 0
-		for _, o := range m.operations(true) {
-			total += o.shape.all()
-		}
-		for _, o := range m.operations(whole) {
-			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.all()*measuredShares+total/2)/total)))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	}
 	for _, o := range m.operations(whole) {
-		part, share := m.reads, readShare
-		if o.changes() {
-			part, share = m.writes, writeShare
-		}
-		parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, share/len(part))))
+		parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), m.weight(o)))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -196,11 +191,8 @@ func (d *drafter) tryMix(ctx context.Context) error {
 		return nil
 	}
 	d.progress("trying all of them together")
-	if err := d.lengthen(ctx); err != nil {
-		return err
-	}
 	late, err := d.playMix(ctx)
-	for limit := mixed["web"]; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
+	for limit := int64(longest); late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
 		d.mix.bound(limit)
 		late, err = d.playMix(ctx)
 	}
@@ -234,84 +226,39 @@ func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
 }
 
 const (
-	// logPages is how many pages a write-ahead log has when SQLite begins it anew.
-	logPages = 1000
-	// counted is by how many operations of a mix the pages of each are counted.
-	counted = 1000
-	// longest is how many operations the block of a mix has at most.
-	longest = 10_000
-	// syncedChanges is how many of them change data, about and at most, where commits
-	// wait for the disk.
+	// longest and shortest are how many operations the block of a mix has at most and at least.
+	longest, shortest = 10_000, 5000
+	// syncedChanges is how many of them change data, where commits wait for the disk.
 	syncedChanges = 1000
-	// longestBlock is how long a block takes in this process that is made longer.
+	// longestBlock is how long a block takes in this process, where it is not the shortest.
 	longestBlock = 5 * time.Second
 )
 
-// lengthen makes the blocks of a mix so long that their warm-up fills the write-ahead
-// log once. An application runs for days: its log has been begun anew many times, and
-// a commit overwrites a part of it. While the log grows, each commit has the file
-// system note the file's new size too, which takes several times as long and is the
-// same for all drivers. A mix that cannot be played keeps its blocks: playMix says why.
-func (d *drafter) lengthen(ctx context.Context) error {
-	b, err := d.probe()
-	if err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
-	defer cancel()
-	op := b.cases[d.mix.name].Operation
-	trace, err := b.data.Trace(limited, op, counted)
-	if err != nil {
-		return ctx.Err()
-	}
-	pages, err := b.data.LogPages(limited, op, trace, counted)
-	if err == nil {
-		d.mix.last(pages, changing(op), d.mix.mean(op))
-	}
-	return ctx.Err()
-}
-
-// changing is the share of a mix that changes data.
-func changing(op assay.Operation) float64 {
-	total, changes := 0, 0
-	for _, part := range op.Parts {
-		total += part.Weight
-		if part.Operation.Changes {
-			changes += part.Weight
+// lengths are the operations of a block, by profile: so many that its warm-up fills the
+// write-ahead log once. An application runs for days: its log has been begun anew many times,
+// and a commit overwrites a part of it. While the log grows, each commit has the file system
+// note the file's new size too, which takes several times as long and is the same for all
+// drivers.
+func (m *mix) lengths() map[string]int64 {
+	total, changes, took := 0, 0, time.Duration(0)
+	for _, o := range m.operations(true) {
+		weight := m.weight(o)
+		total += weight
+		took += time.Duration(weight) * o.each
+		if o.changes() {
+			changes += weight
 		}
 	}
-	return float64(changes) / float64(max(1, total))
+	n, synced := int64(longest), int64(longest)
+	if took > 0 {
+		n = max(shortest, min(n, thousands(int64(longestBlock*time.Duration(total)/took))))
+	}
+	if changes > 0 {
+		synced = max(syncedChanges, thousands(int64(syncedChanges*total/changes)))
+	}
+	synced = min(synced, n)
+	return map[string]int64{"current": synced, "web": n, "durable": synced}
 }
 
-// mean is how long an operation of a mix takes in this process.
-func (m *mix) mean(op assay.Operation) time.Duration {
-	each := map[string]time.Duration{}
-	for _, o := range append(m.reads[:len(m.reads):len(m.reads)], m.writes...) {
-		each[o.name] = o.usual
-	}
-	total, sum := 0, time.Duration(0)
-	for _, part := range op.Parts {
-		total += part.Weight
-		sum += time.Duration(part.Weight) * each[part.Operation.Name]
-	}
-	return sum / time.Duration(max(1, total))
-}
-
-// last sets the lengths of blocks, by how many pages an operation adds to the log, the
-// share that changes data, and the time of each.
-func (m *mix) last(pages, changing float64, each time.Duration) {
-	if pages == 0 {
-		return
-	}
-	limit := float64(longest)
-	if each > 0 {
-		limit = min(limit, float64(longestBlock/each))
-	}
-	for profile, least := range m.counts {
-		n := min(limit, logPages/warmUp/pages)
-		if profile != "web" {
-			n = min(n, syncedChanges/changing)
-		}
-		m.counts[profile] = max(least, int64(n)/100*100)
-	}
-}
+// thousands rounds a number.
+func thousands(n int64) int64 { return (n + 500) / 1000 * 1000 }

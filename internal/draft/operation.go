@@ -2,7 +2,6 @@ package draft
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,20 +16,11 @@ type operation struct {
 	steps  []*statement     // as many as queries, once they are understood
 	counts map[string]int64 // of a block, by profile; nil: the plan's default
 	each   time.Duration    // of one operation, in this process
-	usual  time.Duration    // the same, but where few took nearly all: these may be interruptions
 	check  string
 }
 
 func (o *operation) changes() bool {
 	return slices.ContainsFunc(o.queries, func(q *query) bool { return q.changes() })
-}
-
-// scanned are the rows of tables that are read as a whole.
-func (o *operation) scanned() (rows int64) {
-	for _, s := range o.steps {
-		rows += s.scanned
-	}
-	return rows
 }
 
 func (o *operation) texts() []string {
@@ -46,8 +36,6 @@ func (o *operation) texts() []string {
 var blocks = map[string]int64{"current": 120, "web": 5000, "durable": 120}
 
 const (
-	// scannedRows is how many rows a block of changes reads at most.
-	scannedRows = 5_000_000
 	// warmUp is the share of a block that comes before it.
 	warmUp = 0.1
 	// minBlock is the smallest block that a run makes.
@@ -60,9 +48,6 @@ const (
 // complete says how many operations a block has, and what proves them.
 func (o *operation) complete(ctx context.Context, s *schema) error {
 	limit := blocks["web"]
-	if scanned := o.scanned(); scanned > 0 {
-		limit = min(limit, max(5, scannedRows/scanned))
-	}
 	for _, st := range o.steps {
 		once, err := st.drawnOnce(ctx, s)
 		if err != nil {
@@ -115,7 +100,7 @@ func roundDown(n int64) int64 {
 const defaultReads = 10_000
 
 // prove finds the check: of one changing statement the rows that it changed, of
-// several a count and the sums of what they changed.
+// several counts and sums of what they changed.
 func (o *operation) prove(ctx context.Context, s *schema) (err error) {
 	var changing []*statement
 	for _, st := range o.steps {
@@ -127,29 +112,18 @@ func (o *operation) prove(ctx context.Context, s *schema) (err error) {
 		o.check, err = changing[0].proof(ctx, s)
 		return err
 	}
-	var parts []string
+	var all []string
 	for _, st := range changing {
-		parts = append(parts, st.sums()...)
+		totals, err := st.totals(ctx, s)
+		if err != nil {
+			return err
+		}
+		all = append(all, "("+totals+")")
 	}
-	if parts = unique(parts); len(parts) > 0 {
-		o.check = "SELECT " + strings.Join(parts, ", ")
+	if len(all) > 0 {
+		o.check = "SELECT * FROM " + strings.Join(unique(all), ", ")
 	}
 	return nil
-}
-
-// sums are a count of the rows of the table that a statement changes, and the sums
-// of what it writes.
-func (o *statement) sums() []string {
-	table := plain(o.drawer.target.name)
-	parts := []string{fmt.Sprintf("(SELECT count(*) FROM %s)", table)}
-	for _, c := range o.written() {
-		if c.affinity() == "integer" {
-			parts = append(parts, fmt.Sprintf("(SELECT sum(%s) FROM %s)", plain(c.name), table))
-		} else if !c.hidden {
-			parts = append(parts, fmt.Sprintf("(SELECT sum(length(%s)) FROM %s)", plain(c.name), table))
-		}
-	}
-	return parts
 }
 
 // unique leaves out what came before.
@@ -178,17 +152,30 @@ func (o *statement) written() []*column {
 	return all
 }
 
-// proof is a query that shows what the statement changed.
+// proof is a query that shows what the statement changed: the rows where that is quickly done,
+// and otherwise their totals. A key that is not given may be another one each time.
 func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
+	columns, written := o.assigned(), o.written()
+	usable := func(c *column) bool { return slices.Contains(written, c) }
 	switch {
-	case o.verb == "UPDATE":
-		return o.updated(ctx, s)
 	case o.verb == "DELETE":
-		return o.deleted(ctx, s)
-	case o.upsert():
-		return o.listedInOrder(ctx, s, o.assigned(), "SELECT "+strings.Join(o.sums(), ", "))
+		usable = func(*column) bool { return true }
+	case o.verb == "UPDATE":
+		sure := !varies(o.drawer.tokens) // else the key may be set by chance
+		usable = func(*column) bool { return sure }
+	default:
+		if columns = append(columns, o.given()...); o.upsert() {
+			break
+		}
+		if check, err := o.newRows(ctx, s); check != "" || err != nil {
+			return check, err
+		}
 	}
-	return o.inserted(ctx, s)
+	check, err := s.rowsInOrder(ctx, o.drawer.target, columns, usable)
+	if check != "" || err != nil {
+		return check, err
+	}
+	return o.totals(ctx, s)
 }
 
 // drawnOnce is how many rows a statement can delete, or keys that no row has it can insert,

@@ -24,9 +24,6 @@ const (
 	meant = 500
 	// meanShare is the share of the time for a query that this may take.
 	meanShare = 4
-	// interrupted is how many times as long as the median the mean of an operation is
-	// at most without an interruption.
-	interrupted = 10
 )
 
 // probe runs the operations as a run prepares them, on the private copy, to
@@ -101,7 +98,6 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 			return err
 		}
 	}
-	o.usual = min(each, interrupted*found.Median)
 	o.pace(each, b.block)
 	o.conclude(found, found.Times == length)
 	return nil
@@ -116,7 +112,7 @@ func (o *operation) repeats(found dataset.Tried) bool {
 	}
 	return !slices.ContainsFunc(o.steps, func(st *statement) bool {
 		rows := found.Steps[slices.Index(o.steps, st)]
-		return st.scanned > 0 || rows.Min != rows.Max || rows.Max > answered/traceLength
+		return rows.Min != rows.Max || rows.Max > answered/traceLength
 	})
 }
 

@@ -14,51 +14,18 @@ import (
 type statement struct {
 	*query
 	drawer    *drawer
-	arguments string   // SQL of them
-	steps     []string // of EXPLAIN QUERY PLAN
-	scanned   int64    // rows of tables that are read as a whole
-	rows      int      // answered or changed each time; -1: it varies
-	mean      float64  // of the rows at the positions that were tried
+	arguments string  // SQL of them
+	rows      int     // answered or changed each time; -1: it varies
+	mean      float64 // of the rows at the positions that were tried
 	// sure says that rows stay the same whatever other operations insert and
 	// change.
 	sure bool
 }
 
-// explain asks SQLite how it runs a query; its error is the query's mistake.
-func explain(ctx context.Context, s *schema, q *query) (*statement, error) {
-	o := &statement{query: q, rows: -1}
-	rows, err := texts(ctx, s.db, "EXPLAIN QUERY PLAN "+q.sql, make([]any, len(q.args))...)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		o.steps = append(o.steps, row[3])
-	}
-	return o, o.scans(ctx, s)
-}
-
-// scans counts the rows of tables that are read as a whole. SQLite calls them
-// by their aliases.
-func (o *statement) scans(ctx context.Context, s *schema) error {
-	for _, ref := range s.read(references(o.tokens)) {
-		t := s.table(ref.table)
-		whole := slices.ContainsFunc(o.steps, func(step string) bool {
-			step += " "
-			return strings.HasPrefix(step, "SCAN "+ref.alias+" ") && !strings.Contains(step, " VIRTUAL TABLE ")
-		})
-		if t == nil || t.view != "" || !whole {
-			continue
-		}
-		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+sqltext.Quote(t.name))
-		if err != nil {
-			return err
-		}
-		var n int64
-		_, _ = fmt.Sscan(found[0][0], &n)
-		o.scanned += n
-		o.notes = append(o.notes, fmt.Sprintf("It reads all %d rows of %s each time, unless a LIMIT ends it.", n, t.name))
-	}
-	return nil
+// compiled asks SQLite whether it reads a query; its error is the query's mistake.
+func compiled(ctx context.Context, s *schema, q *query) (*statement, error) {
+	_, err := texts(ctx, s.db, "EXPLAIN "+q.sql, make([]any, len(q.args))...)
+	return &statement{query: q, rows: -1}, err
 }
 
 // varies reports whether something is asked for that is another one each time.

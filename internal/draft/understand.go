@@ -38,7 +38,7 @@ func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, err
 	limited, cancel, limit := d.limited(ctx)
 	defer cancel()
 	o := &operation{script: *s}
-	err := d.explainAll(limited, o)
+	err := d.compileAll(limited, o)
 	if err == nil {
 		err = o.finish(limited, d.schema)
 	}
@@ -70,11 +70,11 @@ func (d *drafter) late(limit time.Duration) error {
 	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
 }
 
-// explainAll makes the statements of an operation.
-func (d *drafter) explainAll(ctx context.Context, o *operation) error {
+// compileAll makes the statements of an operation.
+func (d *drafter) compileAll(ctx context.Context, o *operation) error {
 	named, born := map[string]string{}, map[*column]string{}
 	for _, q := range o.queries {
-		st, err := explain(ctx, d.schema, q)
+		st, err := compiled(ctx, d.schema, q)
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}

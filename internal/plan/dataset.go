@@ -60,7 +60,7 @@ func (r *resolver) table(name, rows text, defined map[string][]string) assay.Tab
 
 // rowsSQL resolves the SQL of a table's rows.
 func (r *resolver) rowsSQL(table string, t text, columns []string) string {
-	v, ok := r.valueSQL(t, "the data of "+table, false)
+	v, ok := r.valueSQL(t, "the data of "+table, false, nil)
 	if !ok {
 		return ""
 	}

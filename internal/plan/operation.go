@@ -67,7 +67,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 	}
 	switch {
 	case s.Args.set():
-		values, good := r.valueSQL(s.Args, "args", true)
+		values, good := r.valueSQL(s.Args, "args", true, excerpts(s.SQL.value, tokens))
 		ok = ok && good
 		if ok && values.columns > 0 && values.columns != kind.params {
 			r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has %d", kind.params, values.columns)

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay"
@@ -39,15 +41,35 @@ type valueSQL struct {
 	columns int  // 0: not known
 }
 
-// valueSQL resolves SQL that gives values; what names it in mistakes, and numbered says
-// that it may have :i.
-func (r *resolver) valueSQL(t text, what string, numbered bool) (v valueSQL, ok bool) {
+// excerpts are what of a statement shows where each of its arguments stands, counted from 1.
+func excerpts(sql string, tokens []sqltext.Token) map[int]string {
+	const before = 5
+	all, highest := map[int]string{}, 0
+	for i, t := range tokens {
+		if t.Kind != sqltext.Numbered {
+			continue
+		}
+		n, err := strconv.Atoi(t.Text[1:])
+		if err != nil {
+			n = highest + 1
+		}
+		highest = max(highest, n)
+		if all[n] == "" {
+			all[n] = fmt.Sprintf(" for %q", strings.Join(strings.Fields(sql[tokens[max(0, i-before)].From:t.To]), " "))
+		}
+	}
+	return all
+}
+
+// valueSQL resolves SQL that gives values; what names it in mistakes, numbered says
+// that it may have :i, and uses what each value is for.
+func (r *resolver) valueSQL(t text, what string, numbered bool, uses map[int]string) (v valueSQL, ok bool) {
 	tokens, ok := r.m.single(t.place, t.value)
 	if !ok {
 		return v, false
 	}
 	for _, missing := range ToDos(t.value) {
-		r.m.at(t.within(missing.Offset), "%s is to be written: value %d of %s, an expression of SQL such as random(1, 100) or 'text'", ToDo, missing.Argument, what)
+		r.m.at(t.within(missing.Offset), "%s is to be written: value %d of %s%s, an expression of SQL such as random(1, 100) or 'text'", ToDo, missing.Argument, what, uses[missing.Argument])
 		ok = false
 	}
 	if !ok {
@@ -207,7 +229,7 @@ func (r *resolver) keySQL(t text) string {
 
 // bytes is a SELECT of an expression as so many blobs.
 func (r *resolver) bytes(t text, columns int, what string) string {
-	v, ok := r.valueSQL(text{t.place, "SELECT\n" + t.value}, what, true)
+	v, ok := r.valueSQL(text{t.place, "SELECT\n" + t.value}, what, true, nil)
 	if !ok {
 		return ""
 	}
