@@ -257,7 +257,10 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 	}
 	if len(d.ToDo) > 0 {
 		fmt.Fprintln(a.stdout, "write what stands in the plan as TODO, which this finds:", a.commandLine("plan", "check", path))
-		return
+	} else {
+		fmt.Fprintln(a.stdout, "look at the plan, then:", a.commandLine("run", path))
 	}
-	fmt.Fprintln(a.stdout, "look at the plan, then:", a.commandLine("run", path))
+	if d.Mix != "" {
+		fmt.Fprintln(a.stdout, "a first answer, of the mix alone:", a.commandLine("run", path, "--only", "operation="+d.Mix, "--budget", "2m"))
+	}
 }

@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 	one := assay.Operation{Name: "one", Steps: []assay.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
 	count := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT count(*) FROM n"
 	many := assay.Operation{Name: "many", Steps: []assay.Step{{SQL: count, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
-	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM account WHERE id = ?", Rows: -1, Args: next}}}
+	change := assay.Operation{Name: "change", Count: 20, Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM account WHERE id = ?", Rows: 1, Args: next}}} // of all rows
 	pace(change)
 	little, much := pace(one), pace(many)
 	mix := pace(assay.Operation{Name: "mix", Parts: []assay.Part{{Operation: one, Weight: 3}, {Operation: many, Weight: 1}}})

@@ -133,7 +133,11 @@ func (d *Data) pace(ctx context.Context, op assay.Operation, limit time.Duration
 	if op, err = d.Resolve(ctx, op); err != nil {
 		return 0, err
 	}
-	trace, err := d.Trace(ctx, op, pacedOperations)
+	count := pacedOperations
+	if op.Count > 0 { // a block may have all rows that there are
+		count = min(count, op.Count)
+	}
+	trace, err := d.Trace(ctx, op, count)
 	if err != nil {
 		return 0, err
 	}
@@ -147,12 +151,12 @@ func (d *Data) pace(ctx context.Context, op assay.Operation, limit time.Duration
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return s.pace(ctx, conn, limit)
+	return s.pace(ctx, conn, count, limit)
 }
 
 // pace does operations in one transaction. The first one reads what is not in any
 // cache yet, and counts only where it is alone.
-func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration) (each time.Duration, err error) {
+func (s *session) pace(ctx context.Context, conn *sql.Conn, count int, limit time.Duration) (each time.Duration, err error) {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return 0, err
 	}
@@ -162,7 +166,7 @@ func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration)
 	}
 	each = time.Since(began)
 	var took []time.Duration
-	for position := 1; position < pacedOperations && time.Since(began) < limit; position++ {
+	for position := 1; position < count && time.Since(began) < limit; position++ {
 		started := time.Now()
 		if err := s.do(ctx, position, position < typedOperations); err != nil {
 			return 0, err

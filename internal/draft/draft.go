@@ -89,6 +89,7 @@ type Draft struct {
 	Budget     time.Duration
 	Recorded   []byte   // the SQLite file RecordedName, which belongs beside the plan; nil: there is none
 	Operations []string // names of those that are measured
+	Mix        string   // the name of that of all; empty: there is none
 	LeftOut    []string // statements that are not, with line and reason
 	ToDo       []string // arguments that the user must write
 	Decisions  []string // what only the user knows, and the draft assumes
@@ -406,6 +407,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", o.name, o.place(), o.leftOut))
 	}
 	if d.mix != nil {
+		draft.Mix = d.mix.name
 		draft.Operations = append(draft.Operations, d.mix.name)
 		for _, why := range d.mix.leftOut {
 			draft.LeftOut = append(draft.LeftOut, "from the mix "+d.mix.name+": "+why)

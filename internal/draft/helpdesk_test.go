@@ -66,8 +66,8 @@ func TestHelpdesk(t *testing.T) {
 			}
 		}
 	}
-	if parts := len(all["app"].Parts); parts != 19 {
-		t.Errorf("the mix has %d operations, want 19: all but the scan and the deletion", parts)
+	if parts := len(all["app"].Parts); parts != 20 {
+		t.Errorf("the mix has %d operations, want 20: all but the deletion", parts)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func TestNoMix(t *testing.T) {
 	database := create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); "+
 		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO item SELECT i, 'name' || i FROM n")
-	const read, remove = "-- name: Read\nSELECT id FROM item WHERE name = ?;", "-- name: Drop\nDELETE FROM item WHERE id = ?;"
+	const read, remove = "-- name: Read\nSELECT id FROM item WHERE name = ?;\n", "-- name: Drop\nDELETE FROM item WHERE id = ?;"
 	for queries, want := range map[string][]string{
 		read + remove: {"the mix of all operations: Drop: the others may need what it deletes"},
 		remove:        nil,

@@ -132,6 +132,9 @@ func TestDecisionsAreTold(t *testing.T) {
 	if want := "from the mix app: delete-t-1: the others may need what it deletes"; !slices.Contains(d.LeftOut, want) {
 		t.Errorf("left out: got %q, want %q", d.LeftOut, want)
 	}
+	if d.Mix != "app" {
+		t.Errorf("the mix is %q, want app", d.Mix)
+	}
 	want := []string{"how often each operation comes in app (90 % reads, 10 % changes), and its clients (8)"}
 	if !slices.Equal(d.Decisions, want) {
 		t.Errorf("decisions: got %q, want %q", d.Decisions, want)

@@ -55,7 +55,7 @@ func excerpts(sql string, tokens []sqltext.Token) map[int]string {
 		}
 		highest = max(highest, n)
 		if all[n] == "" {
-			all[n] = fmt.Sprintf(" for %q", strings.Join(strings.Fields(sql[tokens[max(0, i-before)].From:t.To]), " "))
+			all[n] = fmt.Sprintf(" for %q", strings.TrimLeft(strings.Join(strings.Fields(sql[tokens[max(0, i-before)].From:t.To]), " "), ",) "))
 		}
 	}
 	return all

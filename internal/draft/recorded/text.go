@@ -3,6 +3,7 @@ package recorded
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,29 +34,39 @@ type place struct {
 func TextOf(sql string) *Text {
 	t := &Text{differ: map[string]bool{}}
 	var template, alike strings.Builder
-	space := false
-	for i := 0; i < len(sql); {
-		size, kind := token(sql[i:])
-		written := sql[i : i+size]
-		i += size
-		if kind == separator {
-			space = true
-			continue
-		}
-		if space && template.Len() > 0 {
+	end := 0
+	add := func(from, to int, kind byte) {
+		written := sql[from:to]
+		if from > end && template.Len() > 0 {
 			template.WriteByte(' ')
 			alike.WriteByte(' ')
 		}
-		space = false
+		end = to
 		if kind == literal {
 			t.Literals = append(t.Literals, written)
 			written = Literal + strconv.Itoa(len(t.Literals))
 		}
 		template.WriteString(written)
-		if kind == parameter {
+		if kind == sqltext.Numbered || kind == sqltext.Named {
 			written = "?"
 		}
 		alike.WriteString(written)
+	}
+	tokens, whole := sqltext.Scan(sql)
+	for i, token := range tokens {
+		from, kind := token.From, token.Kind
+		switch {
+		case i+1 < len(tokens) && isBlob(token, tokens[i+1]):
+			continue
+		case kind == sqltext.String && i > 0 && isBlob(tokens[i-1], token):
+			from, kind = tokens[i-1].From, literal
+		case kind == sqltext.String, kind == sqltext.Number, kind == sqltext.Quoted && sql[from] == '"' && !namePattern.MatchString(token.Text):
+			kind = literal // what stands in double quotes is a name if it looks like one
+		}
+		add(from, token.To, kind)
+	}
+	if rest := strings.TrimLeft(sql[end:], " \t\r\n\f"); !whole && !strings.HasPrefix(rest, "/*") {
+		add(len(sql)-len(rest), len(sql), literal) // a quote without an end
 	}
 	t.Template = strings.Trim(template.String(), "; ")
 	sum := sha256.Sum256([]byte(strings.Trim(alike.String(), "; ")))
@@ -170,84 +181,12 @@ func Numbered(tokens []sqltext.Token) (numbers []int, written []string) {
 	return numbers, written
 }
 
-// Kinds of tokens.
-const (
-	other = iota
-	separator
-	literal // a number, a text or a blob
-	parameter
-)
+// literal is the kind of a number, a text or a blob.
+const literal byte = 'l'
 
-// token measures the first token of SQL. What stands in double quotes is a name if it looks
-// like one.
-func token(s string) (size, kind int) {
-	until := func(end string, from int) int {
-		if at := strings.Index(s[from:], end); at >= 0 {
-			return from + at + len(end)
-		}
-		return len(s)
-	}
-	switch c := s[0]; {
-	case strings.IndexByte(" \t\r\n\f", c) >= 0:
-		return 1, separator
-	case strings.HasPrefix(s, "\ufeff"):
-		return len("\ufeff"), separator
-	case strings.HasPrefix(s, "--"):
-		return until("\n", 2), separator
-	case strings.HasPrefix(s, "/*"):
-		return until("*/", 2), separator
-	case c == '\'', len(s) > 1 && (c == 'x' || c == 'X') && s[1] == '\'':
-		return quoted(s, strings.IndexByte(s, '\'')), literal
-	case c == '"':
-		n := quoted(s, 0)
-		if n < 3 || s[n-1] != '"' || word(s[1:]) != n-2 {
-			return n, literal
-		}
-		return n, other
-	case c == '`':
-		return quoted(s, 0), other
-	case c == '[':
-		return until("]", 1), other
-	case strings.IndexByte("?:@$", c) >= 0:
-		return 1 + word(s[1:]), parameter
-	case c >= '0' && c <= '9', c == '.' && len(s) > 1 && s[1] >= '0' && s[1] <= '9':
-		return number(s), literal
-	}
-	return max(1, word(s)), other
-}
+var namePattern = regexp.MustCompile(`^[\w\x{80}-\x{10ffff}]+$`)
 
-// quoted measures a text whose quote stands at a place; a doubled quote is a quote.
-func quoted(s string, at int) int {
-	for i := at + 1; i < len(s); i++ {
-		if s[i] != s[at] {
-			continue
-		}
-		if i+1 == len(s) || s[i+1] != s[at] {
-			return i + 1
-		}
-		i++
-	}
-	return len(s)
-}
-
-// word measures a name or keyword.
-func word(s string) int {
-	for i := range len(s) {
-		if c := s[i]; !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80) {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// number measures a number, with its exponent.
-func number(s string) int {
-	for i := range len(s) {
-		c := s[i]
-		sign := (c == '+' || c == '-') && i > 0 && (s[i-1] == 'e' || s[i-1] == 'E') && !strings.HasPrefix(s, "0x")
-		if !sign && c != '.' && c != '_' && word(s[i:i+1]) == 0 {
-			return i
-		}
-	}
-	return len(s)
+// isBlob reports whether two tokens are x'...'.
+func isBlob(x, text sqltext.Token) bool {
+	return text.Kind == sqltext.String && x.To == text.From && strings.EqualFold(x.Text, "x")
 }

@@ -37,3 +37,19 @@ func TestValuesOfALine(t *testing.T) {
 		}
 	}
 }
+
+// What a program writes into a text is taken out of it, in any form, and comments are.
+func TestTextWithoutLiterals(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT 1.5e-3,.5 , 0x1F+1e5 -- 7\n;":          "SELECT :literal1,:literal2 , :literal3+:literal4",
+		"/* a */SELECT x'ab', X'',x FROM\tt /* 'b' */": "SELECT :literal1, :literal2,x FROM t",
+		`SELECT "a b", "a", [b 1] WHERE c = 'it''s'`:   `SELECT :literal1, "a", [b 1] WHERE c = :literal2`,
+		"SELECT t1.a1, ?1, :b -- ?":                    "SELECT t1.a1, ?1, :b",
+		"SELECT 'open":                                 "SELECT :literal1",
+		"SELECT 1 /* open":                             "SELECT :literal1",
+	} {
+		if got := TextOf(sql).Template; got != want {
+			t.Errorf("%q: got %q, want %q", sql, got, want)
+		}
+	}
+}

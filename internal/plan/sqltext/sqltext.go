@@ -104,10 +104,10 @@ func next(sql string) (size int, kind byte, ended bool) {
 		}
 		return 1, c, true
 	}
+	if n := numberLength(sql); n > 0 {
+		return n, Number, true
+	}
 	if n := wordLength(sql); n > 0 {
-		if c >= '0' && c <= '9' {
-			return n, Number, true
-		}
 		return n, Word, true
 	}
 	return 1, c, true
@@ -125,6 +125,21 @@ func quotedLength(sql string, quote byte) (int, bool) {
 		i++
 	}
 	return 0, false
+}
+
+// numberLength measures a number, with its exponent.
+func numberLength(sql string) int {
+	digit := func(i int) bool { return i < len(sql) && sql[i] >= '0' && sql[i] <= '9' }
+	if !digit(0) && !(sql[0] == '.' && digit(1)) {
+		return 0
+	}
+	for i := 1; i < len(sql); i++ {
+		sign := (sql[i] == '+' || sql[i] == '-') && (sql[i-1] == 'e' || sql[i-1] == 'E') && digit(i+1) && !strings.HasPrefix(sql, "0x")
+		if !sign && sql[i] != '.' && wordLength(sql[i:i+1]) == 0 {
+			return i
+		}
+	}
+	return len(sql)
 }
 
 // wordLength measures a word; like SQLite, a $ behind its first letter is part

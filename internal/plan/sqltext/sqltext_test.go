@@ -24,7 +24,7 @@ func TestScan(t *testing.T) {
 		}
 	}
 	want := []string{"wSELECT", "ia ", "]]", `ib"c`, ",,", "s'it''s;'", "wFROM", "wt", "wWHERE", "((", "wx", "==", "::n",
-		"wOR", "??2", ">>", ":$v$1", "))", "wAND", "wy", "==", ":@z", "++", "n1", "..", "n5"}
+		"wOR", "??2", ">>", ":$v$1", "))", "wAND", "wy", "==", ":@z", "++", "n1.5"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
