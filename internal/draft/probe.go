@@ -93,7 +93,11 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 		}
 	}
 	each := found.Took / time.Duration(max(1, found.Times))
-	if o.repeats(found) && time.Duration(length)*each <= limit {
+	scans, err := b.data.Scans(ctx, op)
+	if err != nil {
+		return err
+	}
+	if (o.changes() || !scans && o.steady(found)) && time.Duration(length)*each <= limit {
 		if found, err = b.data.Try(ctx, op, trace, length, limit); err != nil {
 			return err
 		}
@@ -103,15 +107,10 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	return nil
 }
 
-// repeats reports whether it is worth while to do the operation as often as a run
-// does: to see what a whole block changes, or whether rows that were the same stay
-// the same.
-func (o *operation) repeats(found dataset.Tried) bool {
-	if o.changes() {
-		return true
-	}
-	return !slices.ContainsFunc(o.steps, func(st *statement) bool {
-		rows := found.Steps[slices.Index(o.steps, st)]
+// steady reports whether the rows were the same each time, and few: as often as a run does it,
+// they may differ.
+func (o *operation) steady(found dataset.Tried) bool {
+	return !slices.ContainsFunc(found.Steps, func(rows dataset.TriedStep) bool {
 		return rows.Min != rows.Max || rows.Max > answered/traceLength
 	})
 }
