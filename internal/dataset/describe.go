@@ -340,15 +340,68 @@ func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query st
 	if err != nil {
 		return err
 	}
+	filled := sampleTypes(ctx, conn, query, args)
 	for i, c := range columns {
 		if found[i] == "" {
 			found[i] = likelyType(c.DeclType)
+		}
+		if found[i] == "" && i < len(filled) {
+			found[i] = filled[i]
 		}
 		if found[i] == "" && answered {
 			found[i] = "int?"
 		}
 	}
 	return untyped(found)
+}
+
+// sampleTypes are the types of the answer where every table of the schema has one row, as far
+// as that shows them: a table that is empty now may be filled during a run.
+func sampleTypes(ctx context.Context, conn *sql.Conn, query string, args []any) []assay.Type {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	rows, err := conn.QueryContext(ctx, `SELECT name, sql, type = 'table' FROM sqlite_schema
+		WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY rowid`)
+	if err != nil {
+		return nil
+	}
+	db.SetMaxOpenConns(1)
+	err = Visit(rows, func(row []any) error {
+		// What cannot be made here shows no types.
+		if _, err := db.ExecContext(ctx, row[1].(string)); err == nil && row[2] == int64(1) {
+			_, _ = db.ExecContext(ctx, sampleRow(ctx, db, row[0].(string)))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil
+	}
+	sample, err := db.Conn(ctx)
+	if err != nil {
+		return nil
+	}
+	defer sample.Close()
+	types, _, err := describe(ctx, sample, query, args)
+	if err != nil {
+		return nil
+	}
+	return types
+}
+
+// sampleRow is the INSERT of one row, with a value of each column's type.
+func sampleRow(ctx context.Context, db *sql.DB, table string) (insert string) {
+	const query = `SELECT 'INSERT INTO "' || replace(?1, '"', '""') || '" (' || group_concat('"' || replace(name, '"', '""') || '"') ||
+		') VALUES (' || group_concat(CASE
+			WHEN type LIKE '%INT%' OR type LIKE 'BOOL%' THEN '1'
+			WHEN type LIKE '%BLOB%' THEN quote(x'00')
+			WHEN type LIKE '%REAL%' OR type LIKE '%FLOA%' OR type LIKE '%DOUB%' OR type LIKE 'NUM%' OR type LIKE 'DEC%' THEN '1.5'
+			ELSE quote('2000-01-01') END) || ')'
+		FROM pragma_table_xinfo(?1) WHERE hidden = 0`
+	_ = db.QueryRowContext(ctx, query, table).Scan(&insert) // a table without columns has no row
+	return insert
 }
 
 // missingName is what SQLite says of a name that the schema does not have.

@@ -106,12 +106,28 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// An aggregate of an empty table answers one row of NULL: that is an answer.
+// An aggregate of an empty table answers one row of NULL: that is an answer, of the type that it
+// has as soon as the table has rows.
 func TestResolveNullOfEveryRow(t *testing.T) {
 	d := prepare(t, assay.Dataset{Schema: "CREATE TABLE empty (id INTEGER PRIMARY KEY, n INT, w TEXT)"})
 	op, err := d.Resolve(t.Context(), assay.Operation{Name: "none", Steps: []assay.Step{query("SELECT sum(n), max(w), count(*), max(id) + 1 FROM empty", 1)}})
-	if want := []assay.Type{"int?", "int?", "int?", "int?"}; err != nil || !reflect.DeepEqual(op.Steps[0].Returns, want) {
+	if want := []assay.Type{"int?", "text?", "int?", "int?"}; err != nil || !reflect.DeepEqual(op.Steps[0].Returns, want) {
 		t.Errorf("got %v, %v; want %v", op.Steps[0].Returns, err, want)
+	}
+}
+
+func TestResolveAnswersOfEmptyTables(t *testing.T) {
+	d := prepare(t, assay.Dataset{Schema: `CREATE TABLE "a ""b" (id INTEGER PRIMARY KEY, free, word TEXT NOT NULL, at DATETIME, price DECIMAL(8,2),
+		data BLOB, twice INT AS (id * 2)); CREATE VIEW v AS SELECT max(word) AS last FROM "a ""b"`})
+	for query, want := range map[string][]assay.Type{
+		`SELECT max(free), min(at), sum(price), max(data), sum(twice), group_concat(id) FROM "a ""b"`: {"text?", "text?", "real?", "blob?", "int?", "text?"},
+		`SELECT last, (SELECT upper(word) FROM "a ""b" WHERE id = 1) FROM v`:                          {"text?", "text?"},
+		`SELECT free FROM "a ""b" WHERE id > 0 ORDER BY free`:                                         {"text?"},
+	} {
+		op, err := d.Resolve(t.Context(), assay.Operation{Name: "read", Steps: []assay.Step{{SQL: query, Query: true, Rows: -1}}})
+		if err != nil || !reflect.DeepEqual(op.Steps[0].Returns, want) {
+			t.Errorf("%s: got %v, %v; want %v", query, op.Steps[0].Returns, err, want)
+		}
 	}
 }
 

@@ -77,10 +77,11 @@ func (d *Data) connectToTry(ctx context.Context, changes bool) (conn *sql.Conn, 
 	return d.connect(ctx, changes)
 }
 
-// try does the operation at a position, and counts the rows of its steps.
+// try does the operation at a position, counts the rows of its steps, and sees whether their
+// values have the types that were found.
 func (s *session) try(ctx context.Context, position int, tried *Tried) error {
 	return s.each(position, func(st *step) error {
-		rows, err := st.run(ctx, false)
+		rows, err := st.run(ctx, true)
 		t := &tried.Steps[st.number-1]
 		if tried.Times == 0 || rows < t.Min {
 			t.Min = rows

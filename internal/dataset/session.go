@@ -131,7 +131,10 @@ func (s *step) run(ctx context.Context, digest bool) (int64, error) {
 		if !digest {
 			return nil
 		}
-		return s.hash.Row(row)
+		if err := s.hash.Row(row); err != nil {
+			return fmt.Errorf("%w; where a column holds several types, CAST it to one", err)
+		}
+		return nil
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"assay"
@@ -59,7 +60,7 @@ func (b *probe) learn(ctx context.Context, timeout time.Duration, o *operation) 
 		err = fmt.Errorf("it takes longer than %s on a copy of the database", timeout.Round(time.Millisecond))
 	}
 	if err != nil && ctx.Err() == nil {
-		o.leftOut = err.Error()
+		o.leftOut, _, _ = strings.Cut(err.Error(), "; the SQL is:") // its line is named
 		return nil
 	}
 	return err
