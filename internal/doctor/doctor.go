@@ -49,7 +49,7 @@ var Problems = []Problem{
 	{"foreign-key-index", "a table of 1,000 rows or more has a foreign key and no index for it"},
 	{"statistics", "a table of 1,000 rows or more with indexes was never analyzed"},
 	{"stale-statistics", "a table of 1,000 rows or more with indexes has ten times as many rows as when it was analyzed, or a tenth"},
-	{"unused-index", "with `--queries`: none of them uses the index, which is not UNIQUE, nor one that it makes superfluous"},
+	{"unused-index", "with `--queries`: they name the table, and none uses the index, which is not UNIQUE, nor one that it makes superfluous"},
 	{"duplicate-index", "the index is the beginning of another one"},
 	{"page-size", "under 4,096 bytes"},
 	{"auto-vacuum", "`full`, so that each commit moves pages"},

@@ -252,6 +252,18 @@ func TestNeedsApplication(t *testing.T) {
 	}
 }
 
+// The given queries say nothing of the indexes of a table that none of them names.
+func TestUnusedIndexOfNamedTables(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE other (a TEXT)", "CREATE INDEX other_a ON other(a)"})...)
+	for query, want := range map[string]bool{"SELECT 1 FROM post": false, `INSERT INTO "Other" VALUES (?)`: true, "SELECT count(*) FROM [other] WHERE a + 1 = ?": true} {
+		found := examine(t, path, func(o *Options) { o.Queries = []string{query} })
+		got := slices.ContainsFunc(found, func(f Finding) bool { return f.Problem == "unused-index" && strings.Contains(f.Evidence, "other_a") })
+		if got != want {
+			t.Errorf("%s: other_a is unused: %t, want %t", query, got, want)
+		}
+	}
+}
+
 // Damage beside what cannot be checked is damage.
 func TestDamageBesideUnchecked(t *testing.T) {
 	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a COLLATE NOCASE)", "PRAGMA writable_schema = 1",

@@ -224,9 +224,13 @@ func (p *patient) queries(ctx context.Context) error {
 	return p.unused(ctx, used)
 }
 
-// unused looks for indexes that are in no step of a plan.
+// unused looks for indexes that are in no step of a plan. A table that no query names serves
+// other queries than the given ones: nothing is known of its indexes.
 func (p *patient) unused(ctx context.Context, used []string) error {
 	for _, t := range p.tables {
+		if !slices.ContainsFunc(p.Queries, t.isNamedIn) {
+			continue
+		}
 		steps, err := p.childSteps(ctx, t)
 		if err != nil {
 			return err
@@ -244,6 +248,14 @@ func (p *patient) unused(ctx context.Context, used []string) error {
 		}
 	}
 	return nil
+}
+
+func (t table) isNamedIn(query string) bool {
+	tokens, _ := sqltext.Scan(query)
+	return slices.ContainsFunc(tokens, func(token sqltext.Token) bool {
+		name, _ := token.Name()
+		return strings.EqualFold(name, t.name)
+	})
 }
 
 // childSteps are the steps by which SQLite finds the rows that refer to a parent that is
