@@ -20,6 +20,7 @@ type Answer struct {
 	Excluded []Candidate // recommended most often, but cannot run every operation
 	Picks    []Suggestion
 	Leaning  []Suggestion // of the classes of durability of which it is not shown what is the best
+	Even     []Suggestion // of the classes of which nobody is ahead
 	Only     *Candidate   // without picks: the one that ran every operation; nil where several did
 	Decided  int          // tables in which something is decided
 	Open     []*Table     // tables that were asked for in which something is undecided that may matter
@@ -170,10 +171,13 @@ func (a Answer) Ranked() bool {
 func (a *Answer) pick(r *Result) {
 	for _, s := range r.Suggestions {
 		a.Excluded = append(a.Excluded, s.Unable...)
-		if s.Shown() {
+		switch {
+		case s.Shown():
 			a.Picks = append(a.Picks, s)
-		} else if s.Leaning() {
+		case s.Leaning():
 			a.Leaning = append(a.Leaning, s)
+		default:
+			a.Even = append(a.Even, s)
 		}
 	}
 	slices.SortStableFunc(a.Leaning, func(x, y Suggestion) int { return (y.Decided + y.Undecided) - (x.Decided + x.Undecided) })

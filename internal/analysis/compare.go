@@ -143,7 +143,32 @@ func (r *Row) Synced(other *Row) *UnlikeSyncs {
 	if setting == "" || !r.Table.Changes || !other.Table.Changes {
 		return nil
 	}
-	return &UnlikeSyncs{setting, r.names(other), have}
+	unlike := &UnlikeSyncs{Setting: setting, Names: r.names(other), Values: have}
+	own, known := r.Figure(assay.SyncsPerOp)
+	if f, also := other.Figure(assay.SyncsPerOp); known && also {
+		unlike.PerOperation = [2]float64{f.Interval.Center, own.Interval.Center}
+	}
+	return unlike
+}
+
+// UnlikeSyncs are how those sync otherwise that a target with its profile is ranked with, each
+// once.
+func (r *Result) UnlikeSyncs(use *Row) (all []UnlikeSyncs) {
+	seen := map[string]bool{}
+	for _, t := range r.Tables {
+		for _, k := range t.Rankings {
+			i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == use.Name() })
+			for _, other := range k.Rows {
+				if i < 0 || seen[other.Name()] {
+					continue
+				}
+				if unlike := k.Rows[i].Synced(other); unlike != nil {
+					seen[other.Name()], all = true, append(all, *unlike)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // names tell two rows apart, the other first.

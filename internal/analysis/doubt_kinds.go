@@ -40,6 +40,7 @@ func (Dropped) Code() string { return "dropped" }
 type Busy struct {
 	PerOperation float64
 	Stale        float64 // of these, those that came too late to change, whatever busy_timeout says
+	Default      bool    // busy_timeout is 0: no connection waits
 }
 
 func (Busy) Code() string { return "busy" }
@@ -140,6 +141,8 @@ type UnlikeSyncs struct {
 	Setting string // as it was read back
 	Names   [2]string
 	Values  [2]string
+	// PerOperation are the syncs that a trace shows; 0 where that is not known of both.
+	PerOperation [2]float64
 }
 
 func (UnlikeSyncs) Code() string { return "unequal-syncs" }

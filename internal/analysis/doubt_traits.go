@@ -13,17 +13,19 @@ const (
 	// Obvious: in a table that has some, the mark of what is undecided, and the command
 	// that decides it, say it all.
 	Obvious
+	// OfUse: it befalls whoever uses the target with the settings, and stands beside these.
+	OfUse
 )
 
 // Kinds are all kinds of doubts by code, with their traits: those of this package, and
 // those that trials report. A new kind has a row here and a sentence in package report.
 // The reference has the comment behind a row: what was found; what to do.
 var Kinds = map[string]Trait{
-	"acknowledged-unsynced": Grave,           // settings promise `power`, the trace shows commits without a sync before; do not rely on the promise
+	"acknowledged-unsynced": Grave | OfUse,   // settings promise `power`, the trace shows commits without a sync before; do not rely on the promise
 	"autocorrelation":       0,               // launches resemble those before; repeat at another time
 	"begin-immediate":       Grave,           // the DSN says how transactions begin, the plan does not: assay begins with BEGIN IMMEDIATE; to compare, `begin: [deferred, immediate]`
 	"beyond-disk":           Grave,           // a client commits over 1.5 times as often as the disk can sync; check whether syncs reach the disk
-	"busy":                  Grave,           // over one "busy" in a hundred operations; set `busy_timeout` (with 0 the row has no rank and no ratio)
+	"busy":                  Grave | OfUse,   // over one "busy" in a hundred operations; set `busy_timeout` (with 0 the row has no rank and no ratio)
 	"dropped":               Shown,           // other programs or the hypervisor took time of launches, which do not count; stop other programs, or use a quieter machine
 	"disturbed":             Shown,           // other programs or the hypervisor took time of launches, which count because too few others are left; stop other programs, or use a quieter machine
 	"drift":                 0,               // figure or ratio changes over the launches by more than the margin; look for a machine that warms up or data that grow, and repeat the run at another time where it is the ratio
@@ -33,8 +35,8 @@ var Kinds = map[string]Trait{
 	"generator-bound":       0,               // over 80 % of what the load generator reaches without a database, or it was late; give it more processors, or compare at a lower rate
 	"grows":                 Grave,           // an operation takes over 1.5 times as long with the largest `n` as with the smallest; compare at your own `n`
 	"inside-default-cache":  0,               // the data fit into the cache that a setting enlarges; measure on a larger table
-	"known-bug":             Grave,           // a fault of this engine version loses or damages data (`assay advisories`); use a build with the fix
-	"layout":                Shown,           // code of one target has the same link layout in all launches; do not trust differences of a few percent, up to ten
+	"known-bug":             Grave | OfUse,   // a fault of this engine version loses or damages data (`assay advisories`); use a build with the fix
+	"layout":                Shown,           // the functions of one target lie in the same order in all launches (one link layout); do not trust differences of a few percent, up to ten
 	"memtable-not-filled":   0,               // a block of a log-structured store had no flush or compaction; raise `count`
 	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`: checkpoints are only in `close-ns`; raise `count`
 	"no-phases":             0,               // the driver does not show phases; do not compare them
@@ -46,7 +48,7 @@ var Kinds = map[string]Trait{
 	"overloaded":            0,               // over 1 % of the requests of an open load were not answered in time, or one was never sent; compare at a lower rate
 	"own-loop":              0,               // over 5 % of the figure is the worker's loop (`loop-ns/op`), in Python, Node.js or Ruby; compare with drivers of the same library
 	"processes-differ":      0,               // all processes worked at the same time for less than 80 % of a block, or one had over twice the errors or busy answers of another; raise `count`, or look at what one keeps from the others
-	"refuted-durability":    Grave,           // a fault broke the promise, the row is ranked in the class that is left; use other settings, or rely on less
+	"refuted-durability":    Grave | OfUse,   // a fault broke the promise, the row is ranked in the class that is left; use other settings, or rely on less
 	"reopens":               0,               // the pool closed and opened connections under load; keep as many idle as may be open
 	"same-engine":           Shown,           // two drivers have the same engine source and options; attribute the difference to the driver, and to how the engine was compiled
 	"scan":                  Grave,           // it reads a whole table, others look rows up; look for a missing primary key or index

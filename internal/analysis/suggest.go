@@ -15,6 +15,7 @@ import (
 // them does not choose by speed.
 type Suggestion struct {
 	Durability  assay.Durability
+	Syncs       bool         // each commit: one of a class that does is not ranked with one that does not
 	Best        []Candidate  // those that are recommended most often, of those that ended ok everywhere
 	Unable      []Candidate  // those that are recommended as often or more, and did not end ok somewhere
 	Open        []Candidate  // where it is not shown what is the best: those that are recommended or may turn out to be it, the most often ahead first
@@ -37,9 +38,11 @@ type Suggestion struct {
 	runnerUp int // rankings that recommend whoever is recommended most often after Best
 }
 
-// OtherClass counts the targets and profiles that promise another durability.
+// OtherClass counts the targets and profiles that promise another durability, or of the same
+// class sync otherwise.
 type OtherClass struct {
 	Durability assay.Durability
+	Syncs      bool
 	Members    int
 }
 
@@ -60,6 +63,24 @@ const closeTo = 1.1
 
 // Close reports whether it hardly matters which of several candidates is taken.
 func (s Suggestion) Close() bool { return s.Leaning() && s.Apart <= closeTo }
+
+// Candidates are the best or, where it is not shown what is, those that may turn out to be it.
+func (s Suggestion) Candidates() []Candidate {
+	if s.Shown() {
+		return s.Best
+	}
+	return s.Open
+}
+
+// Uses are the rows of what is to be used, or most likely will be.
+func (s Suggestion) Uses() (rows []*Row) {
+	for i, c := range s.Candidates() {
+		if s.Shown() || s.Leaning() && i == 0 {
+			rows = append(rows, c.Row)
+		}
+	}
+	return rows
+}
 
 // Candidate is a driver with a profile, over all tables.
 type Candidate struct {
@@ -112,6 +133,7 @@ func suggest(tables []*Table) []Suggestion {
 				}
 			}
 			if s, ok := suggestClass(tables, d, members, others); ok {
+				s.Syncs = syncs
 				all = append(all, s)
 			}
 		}
@@ -193,14 +215,16 @@ func (k *Ranking) without(others []*tally) *Ranking {
 // classesOf counts candidates by class, the strongest first.
 func classesOf(candidates []*tally) (all []OtherClass) {
 	for _, d := range slices.Backward(assay.Durabilities) {
-		n := 0
-		for _, c := range candidates {
-			if c.durability == d {
-				n++
+		for _, syncs := range []bool{true, false} {
+			n := 0
+			for _, c := range candidates {
+				if c.durability == d && c.syncs == syncs {
+					n++
+				}
 			}
-		}
-		if n > 0 {
-			all = append(all, OtherClass{d, n})
+			if n > 0 {
+				all = append(all, OtherClass{d, syncs, n})
+			}
 		}
 	}
 	return all

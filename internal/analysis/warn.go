@@ -74,7 +74,7 @@ func (r *Row) warnOfTrials() {
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > maxBusy {
 		stale, _ := r.Figure(assay.StaleOp)
-		r.warn(Busy{busy.Interval.Center, stale.Interval.Center}, busy.Interval.Center)
+		r.warn(Busy{busy.Interval.Center, stale.Interval.Center, r.BusyByDefault}, busy.Interval.Center)
 	}
 	if share := r.LoopShare(); share > maxLoop {
 		r.warn(OwnLoop{share}, share)

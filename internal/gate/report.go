@@ -176,7 +176,7 @@ func (u *Upgrade) evidence() string {
 	minimum, maximum := u.First.launches()
 	text := fmt.Sprintf("%s, %s each", wording.Plural(len(u.First.Cells), "cell"), between(minimum, maximum, "launch"))
 	if u.First.Noise > 0 {
-		text += ", A/A noise up to " + percent(u.First.Noise)
+		text += "; " + wording.Noise(u.First.Noise)
 	}
 	text += "; assay report " + u.First.Run
 	if u.Second != nil {
@@ -189,13 +189,13 @@ func (u *Upgrade) evidence() string {
 	return text
 }
 
-// layout says what the link layout can do to the times that are said to have changed;
+// layout says what the order of functions can do to the times that are said to have changed;
 // empty where it varied, or none changed.
 func (u *Upgrade) layout() string {
 	if u.First == nil || u.First.Layout == "" || !u.differs() {
 		return ""
 	}
-	return "the link layout did not vary: " + u.First.Layout
+	return "the functions lie in one order in all launches: " + u.First.Layout
 }
 
 // message is the finding's own, with what the link layout can do to its times.

@@ -54,5 +54,5 @@ func noisy(r *analysis.Result) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("A/A noise up to %s %% in %d of %s", wording.Digits(100*worst), n, wording.Plural(len(r.Tables), "table"))
+	return fmt.Sprintf("%s in %d of %s", wording.Noise(worst), n, wording.Plural(len(r.Tables), "table"))
 }

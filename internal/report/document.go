@@ -37,13 +37,17 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 
 // addRecommendations starts with the sentences that answer the question.
 func (r *Report) addRecommendations(d *doc.Document) {
-	if r.Run.Status != assay.Finished {
-		d.Add(doc.Paragraph, "This run is not finished (%s): the report shows its results so far.", cmp.Or(r.Run.Status, "unknown"))
+	a := r.Answer()
+	d.Add(doc.Paragraph, "%s", r.extent(a))
+	for _, c := range r.advice(a) {
+		d.Add(doc.Paragraph, "%s", c.text)
+		for _, use := range c.uses {
+			r.addConnection(d, analysis.NewConnection(use))
+			for _, note := range r.notesOf(use) {
+				d.Add(doc.Warning, "%s", note)
+			}
+		}
 	}
-	if len(r.Tables) == 0 {
-		d.Add(doc.Paragraph, "The run has no trials: there is nothing to compare.")
-	}
-	r.addSuggestions(d)
 	changes := false
 	for _, t := range r.Tables {
 		changes = changes || t.Changes
@@ -56,16 +60,6 @@ func (r *Report) addRecommendations(d *doc.Document) {
 	}
 	if changes {
 		addDurability(d)
-	}
-}
-
-// addSuggestions say what to use in each class of durability, and how to open it.
-func (r *Report) addSuggestions(d *doc.Document) {
-	for _, s := range r.Suggestions {
-		d.Add(doc.Paragraph, "%s.", suggestionSentence(s))
-		for _, c := range s.Connections {
-			r.addConnection(d, c)
-		}
 	}
 }
 

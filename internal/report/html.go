@@ -23,7 +23,7 @@ import (
 type pageView struct {
 	Head        doc.Head
 	Answer      []sentence
-	Opening     []string // how to open what is to be used
+	Opening     []string // how to open what the first sentence says to use
 	Extent      string   // what was measured, and under which conditions
 	Open        []string // what is undecided, and the command that decides it
 	Look        *lookView
@@ -45,7 +45,10 @@ type pageView struct {
 }
 
 // sentence is one of the answer: its first words stand out.
-type sentence struct{ First, Rest string }
+type sentence struct {
+	First, Rest string
+	Notes       []string // for whoever does what it says
+}
 
 // knowView is what a reader must know, with a link to the table of the worst case.
 type knowView struct{ Code, Text, Advice, Anchor string }
@@ -126,15 +129,19 @@ func (r *Report) page(published []Published) *pageView {
 		Price:  r.durabilityPrice(a),
 		report: r, published: published, differing: map[string]tableLink{},
 	}
-	for _, text := range r.answerTexts(a) {
-		first, rest, _ := strings.Cut(text, ": ")
-		v.Answer = append(v.Answer, sentence{first, rest})
-	}
-	if lead := a.Lead(); lead != nil {
-		v.Opening = trimmed(r.openingLines(lead, onPage))
+	for i, c := range r.advice(a) {
+		first, rest, _ := strings.Cut(c.text, ": ")
+		v.Answer = append(v.Answer, sentence{First: first, Rest: rest})
+		for k, use := range c.uses {
+			connection := analysis.NewConnection(use)
+			if i+k == 0 {
+				v.Opening = trimmed(r.connectionLines(connection, onPage))
+			}
+			v.Answer[i].Notes = append(v.Answer[i].Notes, r.notesOf(use)...)
+			r.addConnection(&v.Recommended, connection)
+		}
 	}
 	v.Open = trimmed(append(r.leftOutLines(a, onPage), r.openLines(a, onPage)...))
-	r.addSuggestions(&v.Recommended)
 	addDurability(&v.Recommended)
 	r.addFactors(&v.Factors)
 	r.addDifferences(&v.Rest)
@@ -163,7 +170,7 @@ func (r *Report) page(published []Published) *pageView {
 }
 
 // Headline is the first sentence of the page: what to use, or why that is open.
-func (r *Report) Headline() string { return r.answerTexts(r.Answer())[0] }
+func (r *Report) Headline() string { return r.advice(r.Answer())[0].text }
 
 // addKnown tells what to know, with links to the sections of tables.
 func (v *pageView) addKnown(a analysis.Answer) {
@@ -171,7 +178,7 @@ func (v *pageView) addKnown(a analysis.Answer) {
 		return
 	}
 	anchors := v.anchors()
-	for _, k := range v.report.know(a, v.report.matrix(a), onPage) {
+	for _, k := range v.report.know(a, onPage) {
 		code, text, _ := strings.Cut(k.text, ": ")
 		v.Know = append(v.Know, knowView{code, wording.Clean(text), capital(wording.Clean(k.advice)), anchors[k.table]})
 	}

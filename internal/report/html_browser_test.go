@@ -104,6 +104,12 @@ func TestHTMLOnPaper(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	text, _ := mustHTML(t, mustReport(t, run, trials))
 	openPage(t, v, text, 1280)
+	v.Scheme(t, "print", "light")
+	const folded = `(() => { const all = [...document.querySelectorAll("details:not(.menu, .raw, .raw *)")]; all.forEach(d => d.open = false);
+		return [all.length > 3, ...new Set(all.map(d => getComputedStyle(d, "::details-content").contentVisibility))].join(" ") })()`
+	if got := browser.Evaluate[string](t, v, folded); got != "true visible" {
+		t.Errorf("folded sections are %s on paper, want them visible", got)
+	}
 	pdf, err := chromedp.Run(v, chromedp.PrintToPDF())
 	if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
 		t.Errorf("%d bytes of PDF, %v", len(pdf), err)

@@ -87,7 +87,7 @@ func (r *Report) look(a analysis.Answer, anchors map[*analysis.Table]string) *lo
 		return nil
 	}
 	m := r.matrix(a).briefly()
-	v := &lookView{Profiles: m.hasProfiles(), Baseline: m.baseline, Legend: legend(m, "")}
+	v := &lookView{Profiles: m.hasProfiles(), Baseline: m.baseline}
 	v.Views = lookViews{Baseline: a.Baseline, Views: make([]*baseView, len(m.columns))}
 	all := len(m.lines)*len(m.columns)*len(m.columns) <= maxViews
 	for i, c := range m.columns {
@@ -103,6 +103,18 @@ func (r *Report) look(a analysis.Answer, anchors map[*analysis.Table]string) *lo
 		v.Lines = append(v.Lines, lookLine{l.label, anchors[l.table], wording.Clean(l.table.Cell().Operation), own.Cells[i]})
 	}
 	v.addGroups(own)
+	var text strings.Builder // of all views: the script shows one in place of another
+	for _, view := range append(v.Views.Views, own) {
+		if view == nil {
+			continue
+		}
+		for _, c := range slices.Concat(view.Cells...) {
+			if c != nil {
+				text.WriteString(c.Text)
+			}
+		}
+	}
+	v.Legend = strings.Join(append(markWords(text.String(), "of another durability, not compared"), instancesNote), "; ")
 	return v
 }
 
@@ -258,29 +270,6 @@ func heat(ratio stat.Interval, margin float64) string {
 		}
 	}
 	return "none"
-}
-
-// answerTexts are the sentences of the first lines: what to use, or why that is open.
-func (r *Report) answerTexts(a analysis.Answer) []string {
-	texts := answerSentences(a)
-	switch {
-	case len(r.Tables) == 0:
-		return []string{"The run has no trials: there is nothing to compare."}
-	case !a.Ranked():
-		return []string{strings.Join(r.unrankedLines(onPage), " ")}
-	case a.Decided+len(a.Open)+len(a.Near) == 0:
-		return []string{r.incomparableSentence(a)}
-	case a.Only != nil:
-		texts = append(texts, onlySentence(a))
-	case len(texts) == 0 && a.Decided > 0:
-		texts = append(texts, noPickSentence(a))
-	case len(texts) == 0:
-		texts = append(texts, "Nothing is decided yet.")
-	}
-	if a.NoCgo != nil {
-		texts = append(texts, noCgoSentence(*a.NoCgo))
-	}
-	return texts
 }
 
 // durabilityPrice says what the classes of durability cost that the leading driver was

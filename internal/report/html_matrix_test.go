@@ -23,7 +23,7 @@ func lookOf(t *testing.T) (*pageView, *lookView) {
 // The page begins with what to use, and how to open it.
 func TestHTMLAnswer(t *testing.T) {
 	v, _ := lookOf(t)
-	if got, want := v.Answer[0].First, "Use mattn with profile web"; got != want || len(v.Answer) != 3 {
+	if got, want := v.Answer[0].First, "Use mattn with profile web if a power cut may lose the commits since the last sync"; got != want || len(v.Answer) != 3 {
 		t.Errorf("got %q and %d sentences, want %q and 3", got, len(v.Answer), want)
 	}
 	if want := []string{"file:app.db?_journal_mode=WAL", "PRAGMA cache_size=-65536"}; !slices.Equal(v.Opening, want) {

@@ -209,7 +209,7 @@ func toJSONRun(run assay.Run) jsonRun {
 }
 
 func toJSONSuggestion(s analysis.Suggestion) jsonSuggestion {
-	return jsonSuggestion{s.Durability, suggestionSentence(s), convert(s.Connections, func(c analysis.Connection) jsonConnection {
+	return jsonSuggestion{s.Durability, suggestionSentence(s, false), convert(s.Connections, func(c analysis.Connection) jsonConnection {
 		return jsonConnection{c.Name, c.DSN, convert(c.Each, same), convert(c.Settings, toJSONSetting)}
 	})}
 }

@@ -60,11 +60,9 @@ func leadersLegend(lines []matrixLine) string {
 	for _, l := range lines {
 		text += strings.Join(l.leaders, " ")
 	}
-	parts := []string{"the first one's figure, and who leads"}
-	for _, l := range []struct{ mark, words string }{{markFastest, "fastest"}, {markTied, "equivalent"}, {markOpen, "undecided between these"}, {": ", "before the colon: the class of durability"}} {
-		if strings.Contains(text, l.mark) {
-			parts = append(parts, strings.TrimPrefix(l.mark+" "+l.words, ":  "))
-		}
+	parts := append([]string{"the first one's figure, and who leads"}, markWords(text, "")...)
+	if strings.Contains(text, ": ") {
+		parts = append(parts, "before the colon: the class of durability")
 	}
 	return strings.Join(parts, "; ")
 }

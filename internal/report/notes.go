@@ -23,12 +23,12 @@ type finding struct {
 }
 
 // knowLines say what a reader must know, each kind once, in so many lines.
-func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []string {
+func (r *Report) knowLines(a analysis.Answer, s Screen, limit int) []string {
 	if len(r.Tables) == 0 || !a.Ranked() { // the first lines say why
 		return []string{""}
 	}
 	var lines []string
-	all := r.know(a, m, s)
+	all := r.know(a, s)
 	for i, k := range all {
 		next := s.wrap("  "+markAlert+" ", "    ", k.text)
 		if len(lines)+len(next) > limit && i > 0 {
@@ -50,9 +50,18 @@ type knownDoubt struct {
 	table        *analysis.Table
 }
 
-// know is what a reader must know, each kind once.
-func (r *Report) know(a analysis.Answer, m *matrix, s Screen) (all []knownDoubt) {
-	for _, f := range append(r.outcomeFindings(), r.warningFindings(m)...) {
+// know is what a reader must know beside what stands where the answer is, each kind once.
+func (r *Report) know(a analysis.Answer, s Screen) (all []knownDoubt) {
+	used := map[string]bool{}
+	for _, c := range r.advice(a) {
+		for _, use := range c.uses {
+			used[use.Name()] = true
+		}
+	}
+	for _, f := range append(r.outcomeFindings(), r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
+		_, syncs := w.Doubt.(analysis.UnlikeSyncs)
+		return !(used[row.Name()] && (syncs || w.Is(analysis.OfUse))) && !(syncs && used[row.Reference.Name()])
+	})...) {
 		_, advice := words(f.worst.Doubt)
 		all = append(all, knownDoubt{f.words(s), advice, f.table})
 	}
@@ -99,7 +108,7 @@ func (r *Report) changeWords(a analysis.Answer) string {
 	for i, axis := range changeAxes {
 		all = append(all, r.changeParts(axis, slices.DeleteFunc(changes[i], func(c analysis.Change) bool { return c.Row.Name() != of }))...)
 	}
-	return wording.Clean(fmt.Sprintf("%s, %s (operations per second; ?: undecided)", of, strings.Join(all, "; ")))
+	return wording.Clean(fmt.Sprintf("%s, operations per second, %s", of, strings.Join(all, "; ")))
 }
 
 // changeParts say by which factor each operation changes along an axis.
@@ -110,7 +119,7 @@ func (r *Report) changeParts(axis changeAxis, changes []analysis.Change) (parts 
 		axis.clear(&alike)
 		part := r.labelOf(alike) + " " + wording.Digits(c.Ratio.Center) + "x"
 		if !c.Verdict.Decided() {
-			part += "?"
+			part += " (undecided)"
 		}
 		if pair := axis.pair(c.Row.Cell, c.Base.Cell); pair != before {
 			before, part = pair, pair+": "+part
@@ -191,20 +200,22 @@ func (r *Report) outcomeFindings() []finding {
 	return all
 }
 
-// warningFindings are the warnings by code: those that doubt the data first, then
+// warningFindings are the warnings of a kind by code: those that doubt the data first, then
 // the most frequent.
-func (r *Report) warningFindings(m *matrix) []finding {
+func (r *Report) warningFindings(kind func(*analysis.Row, analysis.Warning) bool) []finding {
 	byCode := map[string]*finding{}
 	rows := 0
-	for _, l := range m.lines {
-		marked := slices.ContainsFunc(l.entries, func(e matrixEntry) bool { return e.look == open })
-		for _, e := range l.entries {
-			if e.row == nil || len(e.row.Figures) == 0 {
+	for _, l := range r.Answer().Lines {
+		marked := slices.ContainsFunc(l.Entries, func(e analysis.Entry) bool { return e.Standing == analysis.Open })
+		for _, e := range l.Entries {
+			if e.Row == nil || len(e.Row.Figures) == 0 {
 				continue
 			}
 			rows++
-			for _, code := range e.row.Codes() {
-				if marked && analysis.Kinds[code]&analysis.Obvious != 0 {
+			counted := map[string]bool{}
+			for _, w := range e.Row.Warnings {
+				code := w.Code()
+				if marked && w.Is(analysis.Obvious) || !kind(e.Row, w) {
 					continue
 				}
 				f := byCode[code]
@@ -212,11 +223,12 @@ func (r *Report) warningFindings(m *matrix) []finding {
 					f = &finding{code: code}
 					byCode[code] = f
 				}
-				f.rows++
-				for _, w := range e.row.Warnings {
-					if w.Code() == code && (f.where == "" || w.Severity > f.worst.Severity) {
-						f.worst, f.where, f.table = w, e.row.Name()+", "+l.label, l.table
-					}
+				if !counted[code] {
+					counted[code] = true
+					f.rows++
+				}
+				if f.where == "" || w.Severity > f.worst.Severity {
+					f.worst, f.where, f.table = w, e.Row.Name()+", "+r.label(l.Table), l.Table
 				}
 			}
 		}
@@ -240,7 +252,20 @@ func rank(first bool) int {
 	return 0
 }
 
-// legend explains the marks that the matrix has.
+// markWords explain the marks that a text has.
+func markWords(text, apart string) (all []string) {
+	for _, m := range []struct{ mark, words string }{
+		{markFastest, "fastest"}, {markTied, "tied with the fastest"}, {markOpen, "undecided"}, {markAlert, "a warning below"}, {markApart, apart},
+		{markSpread, fmt.Sprintf("its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread)},
+	} {
+		if strings.Contains(text, m.mark) {
+			all = append(all, m.mark+" "+m.words)
+		}
+	}
+	return all
+}
+
+// legend explains what the matrix has.
 func legend(m *matrix, baseline string) string {
 	var text strings.Builder
 	for _, l := range m.lines {
@@ -248,25 +273,14 @@ func legend(m *matrix, baseline string) string {
 			text.WriteString(e.text)
 		}
 	}
-	var parts []string
-	add := func(mark, words string) {
-		if strings.Contains(text.String(), mark) {
-			parts = append(parts, words)
-		}
-	}
-	if baseline != "" {
-		add("x", "x: times what "+baseline+" takes")
-	}
-	add(markFastest, "* fastest")
-	add(markTied, "= tied with the fastest")
-	add(markOpen, "? undecided")
-	add(markAlert, "! see below")
-	apart := "~ and a class: of that durability, not compared"
+	apart := "and a class: of that durability, not compared"
 	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
-		apart = fmt.Sprintf("~%s: of that durability, not compared", class(assay.Durability(classes[0])))
+		apart = class(assay.Durability(classes[0])) + ": of that durability, not compared"
 	}
-	add(markApart, apart)
-	add(markSpread, fmt.Sprintf("± its 95 %% interval, where launches are few or it is wider than %.0f %%", 100*maxSpread))
+	parts := markWords(text.String(), apart)
+	if baseline != "" && strings.Contains(text.String(), "x") {
+		parts = slices.Insert(parts, 0, "x: times what "+baseline+" takes")
+	}
 	return strings.Join(append(parts, instancesNote), "; ")
 }
 

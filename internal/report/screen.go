@@ -27,8 +27,8 @@ const (
 	maxKnow      = 9 // lines of what to know
 	minKnow      = 3
 	knowFrame    = 3 // its heading and the empty lines around it
+	maxAdvice    = 5 // sentences of the answer
 	maxExcluded  = 2
-	maxPicks     = 2 // classes of durability that are told of
 	maxReasons   = 3
 	maxReason    = 60 // characters of one in the first lines
 	defaultWidth = 100
@@ -43,7 +43,7 @@ func (r *Report) WriteScreen(w io.Writer, s Screen) error {
 	m := r.matrix(a)
 	last := append(r.openLines(a, s), r.detailLines(s)...)
 	free := maxLines - s.height(top) - s.height(last)
-	know := r.knowLines(a, m, s, min(maxKnow, max(minKnow, free-m.wanted(s)-knowFrame)))
+	know := r.knowLines(a, s, min(maxKnow, max(minKnow, free-m.wanted(s)-knowFrame)))
 	lines := slices.Concat(harmless(top), m.render(s, free-len(know)), harmless(know), harmless(last))
 	out := bufio.NewWriter(w)
 	for _, line := range lines {
@@ -91,28 +91,22 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 	lines := s.wrap("", "  ", r.extent(a))
 	lines = append(lines, r.leftOutLines(a, s)...)
 	lines = append(lines, "")
-	switch {
-	case len(r.Tables) == 0:
-		return append(lines, "The run has no trials: there is nothing to compare.")
-	case !a.Ranked():
-		return append(lines, r.unrankedLines(s)...)
-	case a.Decided+len(a.Open)+len(a.Near) == 0:
-		return append(lines, s.wrap("", "  ", r.incomparableSentence(a))...)
-	case a.Only != nil:
-		lines = append(lines, s.wrap("", "  ", onlySentence(a))...)
-		lines = append(lines, r.connectionLines(analysis.NewConnection(a.Only.Row), s)...)
-	case len(a.Picks)+len(a.Leaning) == 0 && a.Decided > 0:
-		lines = append(lines, s.wrap("", "  ", noPickSentence(a))...)
-	}
-	for i, text := range answerSentences(a) {
-		lines = append(lines, s.wrap("", "  ", text)...)
-		if i == 0 {
-			lines = append(lines, r.openingLines(a.Lead(), s)...)
+	all := r.advice(a)
+	all = append(all[:1], slices.DeleteFunc(all[1:], func(c advice) bool { return c.even })...)
+	for i, c := range all {
+		if i == maxAdvice {
+			lines = append(lines, fmt.Sprintf("  and %d more, see Details", len(all)-i))
+			break
 		}
-	}
-	lines = append(lines, r.excludedLines(a, s)...)
-	if n := a.NoCgo; n != nil {
-		lines = append(lines, s.wrap("", "  ", noCgoSentence(*n))...)
+		lines = append(lines, s.wrap("", "  ", c.text)...)
+		for k, use := range c.uses {
+			if i+k == 0 {
+				lines = append(lines, r.connectionLines(analysis.NewConnection(use), s)...)
+			}
+			for _, note := range r.notesOf(use) {
+				lines = append(lines, s.wrap("  "+markAlert+" ", "    ", note)...)
+			}
+		}
 	}
 	return lines
 }
@@ -129,19 +123,6 @@ func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
 		return nil
 	}
 	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", firstFew(names, maxNamed))))
-}
-
-// excludedLines say who leads and is not the pick.
-func (r *Report) excludedLines(a analysis.Answer, s Screen) []string {
-	var lines []string
-	for i, c := range a.Excluded {
-		if i == maxExcluded {
-			return append(lines, fmt.Sprintf("  and %d more that did not end ok everywhere", len(a.Excluded)-i))
-		}
-		why := fmt.Sprintf("Not %s, which leads at least as often: %s", with(c.Row), r.failures(c.Row))
-		lines = append(lines, s.wrap("", "  ", why)...)
-	}
-	return lines
 }
 
 // extent is what the run measured.
@@ -166,18 +147,18 @@ func (r *Report) extent(a analysis.Answer) string {
 	if a.Alone {
 		measured += ", one process"
 	}
-	launches := wording.Plural(most, "launch") + " each"
+	launches := wording.Plural(most, "launch")
 	if fewest < most {
-		launches = fmt.Sprintf("%d to %s each", fewest, wording.Plural(most, "launch"))
+		launches = fmt.Sprintf("%d to %s", fewest, launches)
 	}
-	text := fmt.Sprintf("%s: %s x %s, %s, %s", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
+	text := fmt.Sprintf("%s: %s x %s, %s, %s (fresh processes) each", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
 		wording.Plural(len(profiles), "profile"), measured, launches)
 	took := cmp.Or(r.Run.Spent.Total(), r.Run.Finished.Sub(r.Run.Started)).Round(time.Second) // not what lay between a stop and --resume
 	if !r.Run.Finished.IsZero() && took > 0 {
 		text += ", " + took.String()
 	}
 	if noise > 0 {
-		text += fmt.Sprintf(" (A/A noise up to %s %%)", wording.Digits(100*noise))
+		text += "; " + wording.Noise(noise)
 	}
 	if n := r.computed(); n > 0 {
 		text += fmt.Sprintf("; this machine was busy: CPU time decides %d of the tables", n)
@@ -198,24 +179,33 @@ func (r *Report) computed() (n int) {
 	return n
 }
 
-// answerSentences say what to use, or what that may turn out to be, for each class of durability.
-func answerSentences(a analysis.Answer) (all []string) {
-	for _, pick := range a.Picks[:min(maxPicks, len(a.Picks))] {
-		all = append(all, pickSentence(pick, !a.Alone && alone(pick.Best)))
+// notesOf are what whoever takes a target with its profile has to know, beside how to open it.
+func (r *Report) notesOf(use *analysis.Row) (all []string) {
+	if r.singleWriter(use) {
+		all = append(all, "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")
 	}
-	for _, leaning := range a.Leaning {
-		all = append(all, leaningSentence(leaning, !a.Alone && alone(leaning.Open[:1])))
+	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
+		return row.Name() == use.Name() && w.Is(analysis.OfUse)
+	}) {
+		evidence, advice := words(f.worst.Doubt)
+		all = append(all, wording.Clean(fmt.Sprintf("%s, %s: %s; %s.", f.code, r.label(f.table), evidence, advice)))
+	}
+	others := map[analysis.UnlikeSyncs][]string{} // that sync in the same way
+	var ways []analysis.UnlikeSyncs
+	for _, unlike := range r.UnlikeSyncs(use) {
+		name := unlike.Names[0]
+		unlike.Names[0] = ""
+		if others[unlike] == nil {
+			ways = append(ways, unlike)
+		}
+		others[unlike] = append(others[unlike], name)
+	}
+	for _, way := range ways {
+		way.Names[0] = firstFew(others[way], maxNamed)
+		evidence, advice := words(way)
+		all = append(all, wording.Clean(fmt.Sprintf("%s: %s; %s.", way.Code(), evidence, advice)))
 	}
 	return all
-}
-
-// openingLines show how to open what leads.
-func (r *Report) openingLines(lead *analysis.Row, s Screen) []string {
-	lines := r.connectionLines(analysis.NewConnection(lead), s)
-	if r.singleWriter(lead) {
-		lines = append(lines, s.wrap("  ", "  ", "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")...)
-	}
-	return lines
 }
 
 // singleWriter reports whether several clients shared one connection for writing.
@@ -232,46 +222,6 @@ func (r *Report) singleWriter(of *analysis.Row) bool {
 		}
 	}
 	return false
-}
-
-// pickSentence says what to use for one class of durability.
-func pickSentence(pick analysis.Suggestion, alone bool) string {
-	var best []string
-	for _, c := range pick.Best {
-		best = append(best, with(c.Row))
-	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, comparisonsOf(pick.Decided+pick.Undecided, alone))
-	if pick.Undecided > 0 {
-		text += fmt.Sprintf(" (%d undecided)", pick.Undecided)
-	}
-	text += lossWords(pick) + durabilityWords(pick, pick.Best[0])
-	return wording.Clean(text + otherClasses(pick) + memoryOf(pick.Best) + ".")
-}
-
-// durabilityWords say what a candidate of a class promises.
-func durabilityWords(s analysis.Suggestion, of analysis.Candidate) string {
-	if s.Durability == assay.DurabilityUnknown {
-		return ""
-	}
-	row := *of.Row
-	row.Durability = s.Durability // what it is of may change nothing, and promise nothing
-	return fmt.Sprintf(", at durability %s: %s", lastingWords(&row), s.Durability.Loss())
-}
-
-func onlySentence(a analysis.Answer) string {
-	return wording.Clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
-}
-
-// leaningSentence names who may turn out to be the best of one class of durability; what
-// would decide between them stands with the tables that are open.
-func leaningSentence(s analysis.Suggestion, alone bool) string {
-	text := leaningWords(s, durabilityWords(s, s.Open[0]), alone)
-	return wording.Clean(strings.ToUpper(text[:1]) + text[1:] + ".")
-}
-
-// noPickSentence says that the tables agree on nobody.
-func noPickSentence(a analysis.Answer) string {
-	return fmt.Sprintf("No driver and profile is ahead in the %s that the data decide.", wording.Plural(a.Decided, "table"))
 }
 
 // noCgoSentence answers the first question of many Go developers.
@@ -335,8 +285,8 @@ func (r *Report) failures(row *analysis.Row) string {
 	return fmt.Sprintf("it failed in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
 }
 
-// unrankedLines say why nothing can be ranked: the most frequent reasons.
-func (r *Report) unrankedLines(s Screen) []string {
+// unrankedSentence says why nothing can be ranked: the most frequent reasons.
+func (r *Report) unrankedSentence() string {
 	counts := map[string]int{}
 	var reasons []string
 	for row := range r.Rows() {
@@ -350,15 +300,13 @@ func (r *Report) unrankedLines(s Screen) []string {
 		}
 	}
 	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
-	lines := s.wrap("", "  ", "Nothing can be ranked:")
 	for i, why := range reasons {
-		if i == maxReasons {
-			lines = append(lines, fmt.Sprintf("  and %s more, see Details", wording.Plural(len(reasons)-i, "reason")))
-			break
-		}
-		lines = append(lines, s.wrap("  ", "    ", fmt.Sprintf("%s (%s)", short(why, 2*s.Width), wording.Plural(counts[why], "table")))...)
+		reasons[i] = fmt.Sprintf("%s (%s)", short(why, 2*maxReason), wording.Plural(counts[why], "table"))
 	}
-	return lines
+	if more := len(reasons) - maxReasons; more > 0 {
+		reasons = append(reasons[:maxReasons], fmt.Sprint(more, " more"))
+	}
+	return "Nothing can be ranked: " + strings.Join(reasons, "; ") + "."
 }
 
 // incomparableSentence says why there is no verdict, and will be none.

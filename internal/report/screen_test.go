@@ -338,13 +338,13 @@ func TestNoCgoSentence(t *testing.T) {
 }
 
 func TestPickSentence(t *testing.T) {
-	pick := analysis.Suggestion{Best: []analysis.Candidate{{Row: &analysis.Row{Driver: "a"}}}, Leads: 1, Decided: 1, Loss: 2}
+	pick := analysis.Suggestion{Best: []analysis.Candidate{{Row: &analysis.Row{Driver: "a"}}}, Leads: 4, Decided: 4, Loss: 2}
 	for undecided, want := range map[int]string{
-		0: "Use a: fastest or tied in 1 of 1 comparison.",
-		3: "Use a: fastest or tied in 1 of 4 comparisons (3 undecided), elsewhere at most 2.00x slower (95 % bound).",
+		0: "Use a: fastest or tied in 4 of 4 comparisons.",
+		3: "Use a: fastest or tied in 4 of 7 comparisons (3 undecided), elsewhere at most 2.00x slower (95 % bound).",
 	} {
 		pick.Undecided = undecided
-		if got := pickSentence(pick, false); got != want {
+		if got := suggestionSentence(pick, true); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -496,5 +496,73 @@ func TestRenderLeaders(t *testing.T) {
 	want := []string{"", "read  1 µs* bbolt", "  and 2 more, see Details", "  the first one's figure, and who leads; * fastest"}
 	if got := m.renderLeaders(Screen{Width: 80}, 4); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Picks of several classes of durability, and of one that differ in syncs alone, say for whom
+// each is: no two conditions are alike.
+func TestPicksSayForWhom(t *testing.T) {
+	row := &analysis.Row{Driver: "a"}
+	seen := map[string]bool{}
+	classes := []assay.Durability{assay.Power, assay.LastCommit, assay.Consistent, assay.Process, assay.None}
+	for _, class := range classes {
+		for _, syncs := range []bool{true, false} {
+			first, _, found := strings.Cut(suggestionSentence(analysis.Suggestion{Durability: class, Syncs: syncs, Best: []analysis.Candidate{{Row: row}}, Leads: 1, Decided: 1,
+				Others: []analysis.OtherClass{{Durability: class, Syncs: !syncs, Members: 1}}}, true), ": ")
+			if !found || !strings.HasPrefix(first, "Use a if ") || seen[first] {
+				t.Errorf("%s: got %q, want a condition of its own", class, first)
+			}
+			seen[first] = true
+		}
+	}
+}
+
+// What whoever opens a pick has to know stands beside the pick, and not once more further down.
+func TestNotesBesidePicks(t *testing.T) {
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc"} {
+		c := cellOf("insert", driver, "web", "")
+		trials = append(trials, analysistest.Durable(analysistest.Launches(c, 8, 2000*float64(1+i), i+1), assay.Consistent, fmt.Sprint(1+i))...)
+		mix := cellOf("mix", driver, "web", "")
+		mix.Clients = 8
+		trials = append(trials, analysistest.Durable(analysistest.Launches(mix, 8, 9000*float64(1+i), i+3), assay.Consistent, fmt.Sprint(1+i))...)
+	}
+	for i := range trials {
+		trials[i].Figures[assay.SyncsPerOp] = map[string]float64{"mattn": 2, "modernc": 3}[trials[i].Cell.Driver]
+		if trials[i].Cell.Operation == "mix" && trials[i].Cell.Driver == "mattn" {
+			trials[i].Figures[assay.BusyOp] = 3
+		}
+	}
+	const writers = "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1))."
+	run := plainRun("mattn", "modernc")
+	for name, c := range map[string]struct {
+		timeout string
+		want    []string
+	}{
+		"waits":         {"5000", []string{writers, "busy, mix, 8 clients: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); of one class: what differs in the figures can be what they sync."}},
+		"does not wait": {"0", []string{writers, "busy, mix, 8 clients: answers busy by default, as busy_timeout is 0: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); of one class: what differs in the figures can be what they sync."}},
+	} {
+		all := slices.Clone(trials)
+		for i := range all {
+			all[i].Settings = append(slices.Clone(all[i].Settings), assay.Setting{Name: "busy_timeout", Effective: c.timeout})
+		}
+		r := mustReport(t, run, all)
+		a := r.Answer()
+		if got := r.notesOf(a.Lead()); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+		for _, k := range r.know(a, onPage) {
+			if strings.HasPrefix(k.text, "busy") || strings.HasPrefix(k.text, "unequal-syncs") {
+				t.Errorf("%s: got %q once more", name, k.text)
+			}
+		}
+		var text strings.Builder
+		if err := r.Write(&text, "html"); err != nil {
+			t.Fatal(err)
+		}
+		code, _, _ := strings.Cut(text.String()[strings.Index(text.String(), `id="opening"`):], "</pre>")
+		if strings.Contains(code, "busy") || strings.Contains(code, "writers") {
+			t.Errorf("%s: got %q to copy, want what opens it alone", name, code)
+		}
 	}
 }

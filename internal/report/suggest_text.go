@@ -12,64 +12,143 @@ import (
 	"assay/internal/analysis/wording"
 )
 
-// suggestionSentence says what a suggestion shows, and nothing that it does not
-// show.
-func suggestionSentence(s analysis.Suggestion) string {
-	text := suggestionWords(s)
-	if s.Leaning() {
-		text = leaningWords(s, "", alone(s.Open[:1]))
-	}
-	for _, c := range s.Unable {
-		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
-	}
-	return wording.Clean(condition(s.Durability) + text)
+// advice is a sentence of the answer.
+type advice struct {
+	text string
+	uses []*analysis.Row // what it says to use, or most likely will
+	even bool            // nobody is ahead: no news where somebody is of another class
 }
 
-func suggestionWords(s analysis.Suggestion) string {
+// advice says what to use of what promises each class of durability, or why that is open.
+func (r *Report) advice(a analysis.Answer) (all []advice) {
 	switch {
-	case s.Leads == 0:
-		return "no driver and profile that runs everything is shown to be the best in any of " + wording.Plural(s.Decided+s.Undecided, "comparison")
-	case !s.Ahead():
-		return "no driver and profile is ahead of the others"
+	case len(r.Tables) == 0:
+		return []advice{{text: "The run has no trials: there is nothing to compare."}}
+	case !a.Ranked():
+		return []advice{{text: r.unrankedSentence()}}
+	case a.Decided+len(a.Open)+len(a.Near) == 0:
+		return []advice{{text: r.incomparableSentence(a)}}
+	case a.Only != nil:
+		all = []advice{{fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)), []*analysis.Row{a.Only.Row}, false}}
+	default:
+		for _, s := range slices.Concat(a.Picks, a.Leaning, a.Even) {
+			all = append(all, advice{suggestionSentence(s, a.Alone), s.Uses(), len(s.Uses()) == 0})
+		}
 	}
-	var best []string
-	for _, c := range s.Best {
-		best = append(best, with(c.Row))
+	if len(all) == 0 {
+		all = []advice{{text: fmt.Sprintf("No driver and profile is ahead in the %s that the data decide.", wording.Plural(a.Decided, "table"))}}
 	}
-	each, undecided := "", ""
-	if len(best) > 1 {
-		each = "each "
+	if a.NoCgo != nil {
+		all = append(all, advice{text: noCgoSentence(*a.NoCgo)})
 	}
-	if s.Undecided > 0 {
-		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
+	for i, c := range a.Excluded {
+		if i == maxExcluded {
+			all = append(all, advice{text: fmt.Sprintf("%d more that lead as often did not end ok everywhere.", len(a.Excluded)-i)})
+			break
+		}
+		all = append(all, advice{text: fmt.Sprintf("Not %s, which leads at least as often: %s.", with(c.Row), r.failures(c.Row))})
 	}
-	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s%s",
-		list(best), each, s.Leads, comparisonsOf(s.Decided, alone(s.Best)), lossWords(s), undecided, otherClasses(s)+memoryOf(s.Best))
+	for i := range all {
+		all[i].text = wording.Clean(all[i].text)
+	}
+	return all
 }
 
-// leaningWords name who may turn out to be the best, the most often ahead first, and how likely
-// that is; or how little it matters who does. What is promised is said behind who leads.
-func leaningWords(s analysis.Suggestion, promised string, alone bool) string {
-	lead, of := s.Open[0], comparisonsOf(s.Decided+s.Undecided, alone)
-	var race []string
-	for _, c := range s.Open {
-		race = append(race, with(c.Row))
+// suggestionSentence says what a suggestion shows, and nothing that it does not show; allAlone
+// says that the run has one process everywhere.
+func suggestionSentence(s analysis.Suggestion, allAlone bool) string {
+	of := wording.Plural(s.Decided+s.Undecided, "comparison")
+	if one := s.Candidates(); len(one) > 0 && !allAlone && alone(one) {
+		of += " of one process"
 	}
-	if s.Close() {
+	uses, rest := withEach(s.Candidates()), promiseWords(s)
+	switch {
+	case s.Shown():
+		if s.Undecided > 0 {
+			of += fmt.Sprintf(" (%d undecided)", s.Undecided)
+		}
+		return fmt.Sprintf("Use %s%s: fastest or tied in %d of %s%s%s.", strings.Join(uses, " or "), condition(s), s.Leads, of, lossWords(s), rest)
+	case s.Close():
 		apart := apartWords(s.Apart)
-		return fmt.Sprintf("too close to matter: %s differ by at most %s in %s%s; does that matter to you? If not, --margin %s calls them equal",
-			list(race), apart, of, promised, strings.ReplaceAll(apart, " ", ""))
+		return fmt.Sprintf("Too close to matter%s: %s differ by at most %s in %s%s; does that matter to you? If not, --margin %s calls them equal.",
+			condition(s), list(uses), apart, of, rest, strings.ReplaceAll(apart, " ", ""))
+	case !s.Leaning():
+		return fmt.Sprintf("No driver and profile is ahead%s: of those that ran everything, none leads in more of %s than the others%s.", condition(s), of, rest)
 	}
-	text := fmt.Sprintf("leaning to %s: ahead in %d of %s", race[0], lead.Ahead, of)
+	text := fmt.Sprintf("Leaning to %s%s: ahead", uses[0], condition(s))
 	if s.Chance < 0.5 {
-		text = fmt.Sprintf("no winner yet: %s is ahead in %d of %s", race[0], lead.Ahead, of)
+		text = fmt.Sprintf("No winner yet%s: %s is ahead", condition(s), uses[0])
 	}
-	if lead.Best > 0 {
-		text += fmt.Sprintf(", %d of them shown", lead.Best)
+	text += fmt.Sprintf(" in %d of %s", s.Open[0].Ahead, of)
+	if best := s.Open[0].Best; best > 0 {
+		text += fmt.Sprintf(", %d of them shown", best)
 	}
-	text += oddsWords(s.Chance) + promised + otherClasses(s) + memoryOf(s.Open[:1])
-	if len(race) > 1 {
-		text += "; still in the race: " + firstFew(race[1:], maxNamed)
+	text += oddsWords(s.Chance) + rest
+	if len(uses) > 1 {
+		text += "; still in the race: " + firstFew(uses[1:], maxNamed)
+	}
+	return text + "."
+}
+
+// withEach are candidates as advice names them.
+func withEach(candidates []analysis.Candidate) (all []string) {
+	for _, c := range candidates {
+		all = append(all, with(c.Row))
+	}
+	return all
+}
+
+// enough says for whom a class of durability is.
+var enough = map[assay.Durability]string{
+	assay.Power:      "every acknowledged commit must survive a power cut",
+	assay.LastCommit: "a power cut may lose at most the last commit",
+	assay.Consistent: "a power cut may lose the commits since the last sync",
+	assay.Process:    "a power cut may corrupt the data, and a killed application may not",
+	assay.None:       "a killed application may lose or corrupt data",
+}
+
+// condition says for whom a suggestion is: those of several classes are told apart by it.
+func condition(s analysis.Suggestion) string {
+	text := enough[s.Durability]
+	if text == "" {
+		return ""
+	}
+	if slices.ContainsFunc(s.Others, func(o analysis.OtherClass) bool { return o.Durability == s.Durability }) {
+		text += map[bool]string{true: ", and each commit is to be synced", false: ", and no commit need be synced"}[s.Syncs]
+	}
+	return " if " + text
+}
+
+// promiseWords say what the promise of a suggestion rests on, what it was not ranked against,
+// and whose data do not last.
+func promiseWords(s analysis.Suggestion) (text string) {
+	candidates := s.Candidates()
+	if s.Durability != assay.DurabilityUnknown {
+		row := analysis.Row{Durability: s.Durability}
+		if len(candidates) > 0 { // of whose rows the first may change nothing, and promise nothing
+			row.Proofs, row.Claimed = candidates[0].Row.Proofs, candidates[0].Row.Claimed
+		}
+		text = ", at durability " + lastingWords(&row)
+	}
+	if len(s.Others) > 0 {
+		var parts []string
+		for _, o := range s.Others {
+			name := cmp.Or(string(o.Durability), "unknown durability")
+			if o.Durability == s.Durability {
+				name += map[bool]string{true: " with syncs", false: " without syncs"}[o.Syncs]
+			}
+			parts = append(parts, fmt.Sprintf("%d of %s", o.Members, name))
+		}
+		text += "; not ranked against the " + list(parts)
+	}
+	var lost []string
+	for _, c := range candidates {
+		if (assay.Promise{Settings: c.Row.Settings}).InMemory() {
+			lost = append(lost, with(c.Row))
+		}
+	}
+	if len(lost) > 0 {
+		text += fmt.Sprintf("; the data of %s are in memory, and end with the program", list(lost))
 	}
 	return text
 }
@@ -96,18 +175,6 @@ func oddsWords(chance float64) string {
 	return fmt.Sprintf(", odds %s that nothing is faster over all tables", words)
 }
 
-// otherClasses say what a suggestion was not ranked against.
-func otherClasses(s analysis.Suggestion) string {
-	if len(s.Others) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, o := range s.Others {
-		parts = append(parts, fmt.Sprintf("%d of %s", o.Members, cmp.Or(string(o.Durability), "unknown durability")))
-	}
-	return "; not ranked against the " + list(parts)
-}
-
 // lossWords say what the pick costs at most where it is not shown to be the fastest.
 func lossWords(s analysis.Suggestion) string {
 	if math.IsNaN(s.Loss) || s.Leads == s.Decided+s.Undecided {
@@ -119,34 +186,4 @@ func lossWords(s analysis.Suggestion) string {
 // alone reports whether all candidates were measured with one process only.
 func alone(candidates []analysis.Candidate) bool {
 	return !slices.ContainsFunc(candidates, func(c analysis.Candidate) bool { return !c.Alone() })
-}
-
-// comparisonsOf counts comparisons, and says where there was one process only.
-func comparisonsOf(n int, alone bool) string {
-	text := wording.Plural(n, "comparison")
-	if alone {
-		text += " of one process"
-	}
-	return text
-}
-
-// memoryOf says that nothing of the data of some candidates lasts.
-func memoryOf(candidates []analysis.Candidate) string {
-	var lost []string
-	for _, c := range candidates {
-		if (assay.Promise{Settings: c.Row.Settings}).InMemory() {
-			lost = append(lost, with(c.Row))
-		}
-	}
-	if len(lost) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; the data of %s are in memory, and end with the program", list(lost))
-}
-
-func condition(d assay.Durability) string {
-	if d == assay.DurabilityUnknown {
-		return "Overall: "
-	}
-	return fmt.Sprintf("For durability %s (%s): ", d, d.Loss())
 }

@@ -60,6 +60,9 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf(disturbed+", and not counted", d.Launches, wording.Plural(d.Of, "launch")), calm
 	case analysis.Busy:
 		busy := wording.Digits(d.PerOperation) + " answers of 'busy' per operation"
+		if d.Default {
+			return "answers busy by default, as busy_timeout is 0: " + busy, "set busy_timeout"
+		}
 		if d.Stale > 0 {
 			return fmt.Sprintf("%s, %s of them at once, whatever busy_timeout says: the transaction began DEFERRED, had read, and another connection was changing the database or had since", busy, wording.Digits(d.Stale)),
 				"begin transactions that change data IMMEDIATE"
@@ -108,7 +111,7 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf("the baseline differs from itself (A/A test) by %s %%: this machine's noise exceeds the margin of %s %%",
 			wording.Digits(100*d.Systematic), wording.Digits(100*d.Margin)), "run on a quieter machine, or accept a wider margin"
 	case analysis.UnknownNoise:
-		return "this run has no A/A test of the baseline: its noise is unknown", "check the outcome of the baseline's twin"
+		return "the baseline was not measured against itself (A/A test): this run's noise is unknown", "check the outcome of the baseline's twin"
 	case analysis.UnknownDurability:
 		return "the settings read back do not show what a power cut loses; not ranked",
 			"set what decides it in the profile, such as journal_mode and synchronous"
@@ -119,11 +122,17 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 	case analysis.UnlikePromises:
 		return promises(d), "compare what promises the same: set the durability explicitly in the profile"
 	case analysis.UnlikeSyncs:
-		return sides(d.Names, func(i int) string { return d.Setting + "=" + wording.Setting(d.Setting, d.Values[i]) }),
+		return sides(d.Names, func(i int) string {
+				text := d.Setting + "=" + wording.Setting(d.Setting, d.Values[i])
+				if d.PerOperation[0]+d.PerOperation[1] > 0 {
+					text += fmt.Sprintf(" (%s syncs per operation)", wording.Significant(d.PerOperation[i], 2))
+				}
+				return text
+			}),
 			"of one class: what differs in the figures can be what they sync"
 	case analysis.OneLayout:
-		return "the link layout of " + list(d.Of) + " is the same in all launches",
-			"a difference of a few percent, up to ten, can be the layout alone"
+		return "the functions of " + list(d.Of) + " lie in the same order in all launches",
+			"a difference of a few percent, up to ten, can be their order alone"
 	case analysis.Scan:
 		return fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)", wording.Clean(d.Plan), d.Other, wording.Clean(d.OtherPlan)),
 			"look for a missing primary key or index"
@@ -216,7 +225,7 @@ func Why(c analysis.Comparison) string {
 	case stat.TooMany:
 		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))
 	case stat.OneLayout:
-		return fmt.Sprintf("equal within %s %%, but of two drivers of which one has a single link layout: another can differ by more", wording.Digits(100*rule.Margin))
+		return fmt.Sprintf("equal within %s %%, but the functions of one of the two drivers lie in one order in all launches: in another they can differ by more", wording.Digits(100*rule.Margin))
 	case analysis.Unpaired:
 		return "not measured in the same launches"
 	case analysis.Unlike:
