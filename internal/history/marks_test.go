@@ -23,7 +23,7 @@ func TestMarks(t *testing.T) {
 		want     [][]string
 	}{
 		{"alike", []*analysis.Result{machine("performance", 0.01), machine("performance")}, [][]string{nil, nil}},
-		{"noisy", []*analysis.Result{machine("", 0.175, 0.03, 0), machine("", 0)}, [][]string{{"A/A noise up to 17.5 % in 2 of 3 tables"}, nil}},
+		{"noisy", []*analysis.Result{machine("", 0.175, 0.03, 0), machine("", 0)}, [][]string{{"noise up to 17.5 % (A/A test: the baseline against itself) in 2 of 3 tables"}, nil}},
 		{"governor", []*analysis.Result{machine("powersave"), machine("schedutil"), machine("schedutil")}, [][]string{{"CPU governor powersave, most machines: schedutil"}, nil, nil}},
 		{"as many", []*analysis.Result{machine("ondemand"), machine("performance")}, [][]string{{"CPU governor ondemand, most machines: performance"}, nil}},
 		{"unknown", []*analysis.Result{machine("performance"), machine("performance"), machine("")}, [][]string{nil, nil, {"CPU governor unknown, most machines: performance"}}},
