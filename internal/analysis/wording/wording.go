@@ -38,12 +38,12 @@ func Ratio(i stat.Interval, format string) string {
 	return fmt.Sprintf(format, Significant(i.Center, n), Significant(i.Low, n), Significant(i.High, n))
 }
 
-// Times prints how many times something is, with its interval.
 // Noise says how much the A/A tests of a run differ at most, and what these are.
 func Noise(share float64) string {
 	return fmt.Sprintf("noise up to %s %% (A/A test: the baseline against itself)", Digits(100*share))
 }
 
+// Times prints how many times something is, with its interval.
 func Times(i stat.Interval) string { return Ratio(i, "%sx [%s, %s]") }
 
 // hidesSide reports whether v looks like 1 when printed with n digits.
