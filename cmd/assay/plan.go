@@ -148,9 +148,12 @@ func (a *app) planSchemaCommand() *cobra.Command {
 const maxPlan = 1 << 20
 
 // readPlan finds a plan by name among the built-in ones, or as a file.
-func readPlan(name string) (*plan.Plan, error) {
+func readPlan(name string) (*plan.Plan, error) { return readPlanBy(plan.Decode, name) }
+
+// readPlanBy reads a plan in one of the ways to decode it.
+func readPlanBy(decode func(file string, data []byte) (*plan.Plan, error), name string) (*plan.Plan, error) {
 	if text, ok := plans.Read(name); ok {
-		p, err := plan.Decode(name+".yaml", text)
+		p, err := decode(name+".yaml", text)
 		return p, usage(err)
 	}
 	text, err := file.Read(name, maxPlan)
@@ -160,7 +163,7 @@ func readPlan(name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, usage(fmt.Errorf("read plan: %w", err))
 	}
-	p, err := plan.Decode(name, text)
+	p, err := decode(name, text)
 	return p, usage(err)
 }
 

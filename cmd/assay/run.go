@@ -16,6 +16,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/build"
 	"assay/internal/lab"
+	"assay/internal/plan"
 	"assay/internal/report"
 	"assay/internal/runner/host"
 	"assay/internal/store"
@@ -124,7 +125,11 @@ func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 }
 
 func (f runFlags) request(name string) (lab.Request, error) {
-	p, err := readPlan(name)
+	decode := plan.Decode
+	if f.replay {
+		decode = plan.DecodeReplay
+	}
+	p, err := readPlanBy(decode, name)
 	if err != nil {
 		return lab.Request{}, err
 	}

@@ -112,6 +112,9 @@ func (o *statement) totals(ctx context.Context, s *schema) (string, error) {
 			continue
 		}
 		selected = append(selected, "count(DISTINCT "+name+")", "min("+name+")", "max("+name+")")
+		if f.kind == "text" {
+			selected = append(selected, "sum(length("+name+"))")
+		}
 	}
 	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.drawer.target.name)), nil
 }

@@ -16,7 +16,7 @@ func TestChecks(t *testing.T) {
 		"UPDATE t SET n = ? WHERE id = ?":                "SELECT id, n FROM t ORDER BY id",
 		"UPDATE t SET n = random() WHERE id = ?":         "SELECT count(*) FROM t",
 		"UPDATE t SET mixed = ? WHERE id = ?":            "SELECT count(*), count(DISTINCT mixed), min(mixed), max(mixed) FROM t",
-		"UPDATE t SET big = ? WHERE id = ?":              "SELECT count(*), count(DISTINCT big), min(big), max(big) FROM t",
+		"UPDATE t SET big = ? WHERE id = ?":              "SELECT count(*), count(DISTINCT big), min(big), max(big), sum(length(big)) FROM t",
 		"DELETE FROM t WHERE id = ?":                     "SELECT id FROM t ORDER BY id",
 		"UPDATE loose SET n = ? WHERE word = ?":          "SELECT rowid, n FROM loose ORDER BY rowid",
 		"INSERT INTO t (n, mixed, big) VALUES (?, 1, ?)": "SELECT n, big FROM t WHERE id > 1000 ORDER BY n, big",

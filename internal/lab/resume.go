@@ -51,7 +51,11 @@ func (r *run) recall(ctx context.Context, q Request) error {
 	}
 	before.Status = assay.Running
 	r.now, r.result.ID = before, before.ID
-	r.plan, err = plan.Decode(before.PlanFile, []byte(before.PlanText))
+	decode := plan.Decode
+	if before.Options.Replay {
+		decode = plan.DecodeReplay
+	}
+	r.plan, err = decode(before.PlanFile, []byte(before.PlanText))
 	return err
 }
 

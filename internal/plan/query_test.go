@@ -92,3 +92,22 @@ func TestScaledSQL(t *testing.T) {
 		t.Error("a scaled cell has not the one that it was")
 	}
 }
+
+// A replay has no arguments: a plan that lacks some is read for it, and for nothing else.
+func TestReplayNeedsNoArguments(t *testing.T) {
+	text := []byte("name: p\ndrivers: [mattn]\nworkload:\n  schema: CREATE TABLE t (a INT)\noperations:\n  one: {sql: SELECT a FROM t WHERE a = ?, args: SELECT TODO}\n")
+	if _, err := Decode("p.yaml", text); err == nil {
+		t.Error("a plan with a value that is to be written was decoded")
+	}
+	p, err := DecodeReplay("p.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand([]string{"mattn"})
+	if err != nil || len(cases) != 1 || p.Text != string(text) {
+		t.Errorf("got %d cases of %q (%v), want one of the text as it is", len(cases), p.Text, err)
+	}
+	if _, err := DecodeReplay("p.yaml", append(text, "other: 1\n"...)); err == nil {
+		t.Error("another mistake was decoded")
+	}
+}
