@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/duckdb"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/process"
@@ -27,6 +28,7 @@ type database struct {
 	task   Task
 	worker *process.Worker
 	native bool  // a key-value store
+	duck   bool  // DuckDB, which has the words of PostgreSQL for types, and a file like SQLite
 	server *host // that the worker is a client of; nil where the engine is in the worker
 	opened wire.Opened
 	took   time.Duration // opening it
@@ -48,7 +50,7 @@ func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (
 		worker.Kill()
 		return nil, err
 	}
-	db := &database{task: t, worker: worker, native: slices.Contains(capabilities, wire.CapKV)}
+	db := &database{task: t, worker: worker, native: slices.Contains(capabilities, wire.CapKV), duck: slices.Contains(capabilities, wire.CapDuckDB)}
 	began := time.Now()
 	if isClient(capabilities) {
 		err = db.connect(ctx, l, path)
@@ -66,15 +68,22 @@ func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (
 func (db *database) request(path string) wire.Open {
 	t, request := db.task, wire.Open{Path: path, Settings: db.task.Settings, Writers: 1}
 	escape := strings.NewReplacer("{{path}}", strings.ReplaceAll(path, "'", "''"))
-	if !db.native {
+	table := createTable
+	switch {
+	case db.duck:
+		request.Settings, _ = duckdb.Settings.Own(t.Settings)
+		table = postgres.Schema(createTable)
+	case !db.native:
 		request.Settings = kv.InSQLite(t.Settings)
+	}
+	if !db.native {
 		for _, text := range t.Each {
 			request.Each = append(request.Each, escape.Replace(text))
 		}
 		for _, text := range t.Once {
 			request.Once = append(request.Once, escape.Replace(text))
 		}
-		request.Once = append(request.Once, createTable)
+		request.Once = append(request.Once, table)
 	}
 	if t.DSN != "" {
 		request.DSN = strings.ReplaceAll(t.DSN, "{{path}}", path)
@@ -117,7 +126,7 @@ func unfit(capabilities []string, t Task) error {
 		return wire.Errorf(wire.Unsupported, "%s is a client of a server, which is started as a user of its own: it needs a disk that runs full, which needs root. Run it with sudo", t.Driver)
 	case isClient(capabilities) && about(t.Fault).level == fileLevel:
 		return wire.Errorf(wire.Unsupported, "%s is a client of a server, whose files are another user's: the model of files is for engines in the worker's own process. Cut the power of a disk (--faults power), which needs root", t.Driver)
-	case about(t.Fault).shared && (isClient(capabilities) || slices.Contains(capabilities, wire.CapKV)):
+	case about(t.Fault).shared && (isClient(capabilities) || slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapDuckDB)):
 		return wire.Errorf(wire.Unsupported, "%s has no write-ahead log of SQLite that a second process can copy", t.Driver)
 	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
 		return wire.Errorf(wire.Unsupported, "%s runs neither SQL nor the operations of a key-value store", t.Driver)
@@ -141,6 +150,8 @@ func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]s
 	switch {
 	case db.native:
 		names = []string{kv.Sync}
+	case db.duck:
+		names = []string{"checkpoint_threshold"}
 	case db.server != nil:
 		names = []string{"fsync", "full_page_writes", "synchronous_commit"}
 	}
@@ -225,6 +236,9 @@ func (db *database) check(ctx context.Context) error {
 	}
 	if db.server != nil {
 		return db.server.check(ctx)
+	}
+	if db.duck {
+		return nil // it has no check of its own
 	}
 	for _, check := range engineChecks {
 		var found wire.Verified

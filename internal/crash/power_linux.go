@@ -12,6 +12,7 @@ import (
 	"assay"
 	"assay/internal/crash/powercut"
 	"assay/internal/sys/guard"
+	"assay/kit/duckdb"
 	"assay/kit/postgres"
 )
 
@@ -325,20 +326,21 @@ func (t *trial) controls(ctx context.Context, r *powercut.Recording) error {
 	default:
 		off.Settings = map[string]string{"sync": "0"}
 	}
-	unsynced, err := t.record(ctx, off, false)
-	if err != nil {
-		return fmt.Errorf("the control without syncs: %w", err)
-	}
-	for _, c := range []struct {
+	type control struct {
 		name      string
 		recording *powercut.Recording
 		flushes   bool
 		ahead     int
-	}{
-		{"a disk that ignores flushes", r, false, 0},
-		{"a database that does not sync", unsynced, true, 0},
-		{earlyControl, r, true, 1},
-	} {
+	}
+	controls := []control{{"a disk that ignores flushes", r, false, 0}, {earlyControl, r, true, 1}}
+	if t.result.Engine != duckdb.Engine { // it always syncs
+		unsynced, err := t.record(ctx, off, false)
+		if err != nil {
+			return fmt.Errorf("the control without syncs: %w", err)
+		}
+		controls = append(controls, control{"a database that does not sync", unsynced, true, 0})
+	}
+	for _, c := range controls {
 		chooser := powercut.NewChooser(c.recording, c.flushes, t.task.Seed)
 		err := t.tryControl(c.name, func(int) (Damage, error) {
 			cut, _ := chooser.Next()

@@ -174,11 +174,10 @@ func (u *Upgrade) evidence() string {
 		return ""
 	}
 	minimum, maximum := u.First.launches()
-	text := fmt.Sprintf("%s, %s each", wording.Plural(len(u.First.Cells), "cell"), between(minimum, maximum, "launch"))
+	text := fmt.Sprintf("%s, %s each; assay report %s", wording.Plural(len(u.First.Cells), "cell"), between(minimum, maximum, "launch"), u.First.Run)
 	if u.First.Noise > 0 {
 		text += "; " + wording.Noise(u.First.Noise)
 	}
-	text += "; assay report " + u.First.Run
 	if u.Second != nil {
 		minimum, maximum := u.Second.launches()
 		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(minimum, maximum, "fresh launch"), u.Second.Run)

@@ -34,7 +34,7 @@ const (
 // smallData makes the tables of built-in plans small, and what is drawn from
 // them with a number.
 var smallData = strings.NewReplacer("[100000, 1000000]", "[3000]", "999_001", "2001", "1_000_000", "3000", "100000", "3000",
-	"125_673", "1300", "20_000", "2000", "10_000", "1200", "1e4", "1100", "1e5", "2000", "5e5", "3000", "1e6", "4000")
+	"125_673", "1300", "50_000", "8000", "20_000", "2000", "10_000", "1200", "1e4", "1100", "1e5", "2000", "5e5", "3000", "1e6", "4000")
 
 // builtinCases are the different operations of all built-in plans but those of
 // a worker's own and sums, with little data. A store's operations are done in SQL.
