@@ -31,7 +31,15 @@ func (r *Report) controlWords() string {
 	if tried == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d controls that must fail did: a disk that ignores flushes, a database that does not sync, a worker that acknowledges too early.", caught, tried)
+	var names []string
+	for _, result := range r.Results {
+		for _, c := range result.Controls {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d controls that must fail did: %s.", caught, tried, strings.Join(names, ", "))
 }
 
 // document says what each fault does to each target.
