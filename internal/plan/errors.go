@@ -62,6 +62,14 @@ type mistakes struct {
 	seen map[Error]bool
 	// misspelt are the maps with a key that is unknown, perhaps one that is missed.
 	misspelt map[place]bool
+	replay   bool // arguments that are to be written are none
+}
+
+// mistakes finds those of a plan.
+func (p *Plan) mistakes() *mistakes {
+	m := newMistakes(p.file)
+	m.replay = p.replay
+	return m
 }
 
 func newMistakes(file string) *mistakes {

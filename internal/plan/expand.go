@@ -28,7 +28,7 @@ func (p *Plan) Expand(drivers []string) ([]assay.Case, error) {
 	if err := p.expandable(drivers); err != nil {
 		return nil, err
 	}
-	m := newMistakes(p.file)
+	m := p.mistakes()
 	var cases []assay.Case
 	for _, v := range p.resolve(m) {
 		if !v.spec.Only.set() {

@@ -17,7 +17,6 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +45,8 @@ type Plan struct {
 	Profiles  []assay.Profile // in the order of the file; the first is the twin's
 	Workloads []Workload
 
-	file string // that the text was read from; a workload's file is relative to it
+	file   string // that the text was read from; a workload's file is relative to it
+	replay bool   // what it recorded is done again
 	// prepared has the settings of the file that a profile's key file gives, by
 	// the profile's name.
 	prepared map[string]map[string]string
@@ -137,9 +137,18 @@ func (p *Plan) Using(uses map[string]assay.Use) *Plan {
 // Decode reads a plan; file is its name, for messages and for paths relative
 // to it. The error is Errors, with all mistakes of the plan.
 func Decode(file string, data []byte) (*Plan, error) {
-	m := newMistakes(file)
-	p := &Plan{Text: string(data), file: file}
-	if d := m.document(data); d != nil {
+	return decode(&Plan{Text: string(data), file: file})
+}
+
+// DecodeReplay reads a plan whose recording is done again: that needs no arguments, so that
+// those which are still to be written are no mistakes, but NULL.
+func DecodeReplay(file string, data []byte) (*Plan, error) {
+	return decode(&Plan{Text: string(data), file: file, replay: true})
+}
+
+func decode(p *Plan) (*Plan, error) {
+	m := p.mistakes()
+	if d := m.document([]byte(p.Text)); d != nil {
 		p.fill(m, d)
 		if p.bounded(m) {
 			p.meet(m) // Expand meets no mistake that is not reported here
@@ -149,17 +158,4 @@ func Decode(file string, data []byte) (*Plan, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// toWrite is ToDo as a word.
-var toWrite = regexp.MustCompile(`\b` + ToDo + `\b`)
-
-// DecodeReplay reads a plan whose recording is done again: that needs no arguments, so that
-// those which are still to be written are no mistakes.
-func DecodeReplay(file string, data []byte) (*Plan, error) {
-	p, err := Decode(file, toWrite.ReplaceAll(data, []byte("NULL"))) // as long, so that places stay
-	if p != nil {
-		p.Text = string(data)
-	}
-	return p, err
 }

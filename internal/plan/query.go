@@ -69,12 +69,17 @@ func (r *resolver) valueSQL(t text, what string, numbered bool, uses map[int]str
 		return v, false
 	}
 	for _, missing := range ToDos(t.value) {
+		if r.m.replay && numbered {
+			t.value = t.value[:missing.Offset] + "NULL" + t.value[missing.Offset+len(ToDo):] // as long
+			continue
+		}
 		r.m.at(t.within(missing.Offset), "%s is to be written: value %d of %s%s, an expression of SQL such as random(1, 100) or 'text'", ToDo, missing.Argument, what, uses[missing.Argument])
 		ok = false
 	}
 	if !ok {
 		return v, false
 	}
+	tokens, _ = sqltext.Scan(t.value)
 	known := []string{"SELECT", "VALUES", "WITH"}
 	if verb := sqltext.Verb(tokens); !slices.Contains(known, verb) {
 		r.m.unknown(t.place, "SQL of "+what, verb, known)
