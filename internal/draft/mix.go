@@ -234,11 +234,9 @@ const (
 	longestBlock = 5 * time.Second
 )
 
-// lengths are the operations of a block, by profile: so many that its warm-up fills the
-// write-ahead log once. An application runs for days: its log has been begun anew many times,
-// and a commit overwrites a part of it. While the log grows, each commit has the file system
-// note the file's new size too, which takes several times as long and is the same for all
-// drivers.
+// lengths are the operations of a block, by profile. Blocks are long: while a write-ahead log
+// grows, a commit takes several times as long, since the file system notes the new size, too. An
+// application that runs for days overwrites a log that is there.
 func (m *mix) lengths() map[string]int64 {
 	total, changes, took := 0, 0, time.Duration(0)
 	for _, o := range m.operations(true) {
