@@ -64,8 +64,7 @@ func excerpts(sql string, tokens []sqltext.Token) map[int]string {
 // valueSQL resolves SQL that gives values; what names it in mistakes, numbered says
 // that it may have :i, and uses what each value is for.
 func (r *resolver) valueSQL(t text, what string, numbered bool, uses map[int]string) (v valueSQL, ok bool) {
-	tokens, ok := r.m.single(t.place, t.value)
-	if !ok {
+	if _, ok = r.m.single(t.place, t.value); !ok {
 		return v, false
 	}
 	for _, missing := range ToDos(t.value) {
@@ -79,7 +78,7 @@ func (r *resolver) valueSQL(t text, what string, numbered bool, uses map[int]str
 	if !ok {
 		return v, false
 	}
-	tokens, _ = sqltext.Scan(t.value)
+	tokens, _ := sqltext.Scan(t.value)
 	known := []string{"SELECT", "VALUES", "WITH"}
 	if verb := sqltext.Verb(tokens); !slices.Contains(known, verb) {
 		r.m.unknown(t.place, "SQL of "+what, verb, known)
