@@ -270,7 +270,7 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		r.Figures = slices.DeleteFunc(r.Figures, func(f Figure) bool { return assay.Percentiles[f.Metric.Name] > 0 })
 	}
 	if busy, has := r.Figure(assay.BusyOp); r.Outcome == assay.OK && has && busy.Interval.Center > maxBusy && !r.waits() {
-		r.BusyByDefault, r.Reason = true, fmt.Sprintf("answers busy by default: busy_timeout is 0, and %s of 100 operations were refused and asked again", wording.Digits(100*busy.Interval.Center))
+		r.BusyByDefault, r.Reason = true, fmt.Sprintf("answers busy by default: busy_timeout is 0, and 100 operations were answered busy %s times and asked again", wording.Digits(100*busy.Interval.Center))
 	}
 	return r
 }
