@@ -126,7 +126,7 @@ func (r *Report) curves() (all []NamedChart) {
 				questions, i = append(questions, &question{axis: f.axis, metric: metric}), len(questions)
 			}
 			q := questions[i]
-			q.panels, q.left = append(q.panels, chart.Facet{Title: f.rest + ": " + bend(lines, f.metric()), Lines: lines}), max(q.left, left)
+			q.panels, q.left = append(q.panels, chart.Facet{Title: fmt.Sprintf("%s: %s %s", f.rest, lines.Series[0].Name, doc.Bend(lines, f.metric().HigherBetter)), Lines: lines}), max(q.left, left)
 		}
 	}
 	for _, q := range questions {
@@ -157,23 +157,6 @@ func (q *question) chart() NamedChart {
 		words = append(words, p.Title+" "+describeLines(p.Lines, q.axis))
 	}
 	return NamedChart{"chart-" + fileName(q.metric, "by "+q.axis), &chart.Chart{Title: title, Description: strings.Join(words, " "), Body: &chart.Facets{Panels: q.panels}}}
-}
-
-// bend says what the first curve does: where it is best, if that is between its ends, or else
-// how much changes from end to end.
-func bend(lines *chart.Lines, m assay.Metric) string {
-	points := lines.Series[0].Points
-	better := func(a, b chart.Point) int {
-		if m.HigherBetter {
-			a, b = b, a
-		}
-		return cmp.Compare(a.Y.Center, b.Y.Center)
-	}
-	first, last, best := points[0], points[len(points)-1], slices.MinFunc(points, better)
-	if best.X != first.X && best.X != last.X {
-		return fmt.Sprintf("%s best at %s", lines.Series[0].Name, lines.X.Tick(best.X))
-	}
-	return fmt.Sprintf("%s %sx from %s to %s", lines.Series[0].Name, wording.Significant(last.Y.Center/first.Y.Center, 2), lines.X.Tick(first.X), lines.X.Tick(last.X))
 }
 
 // lines draws a series for each driver and profile that has at least two

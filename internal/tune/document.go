@@ -48,6 +48,7 @@ func (r *Report) document() doc.Document {
 	d.AddSome(doc.Warning, r.harmed()...)
 	d.AddTable(doc.Grid{Header: []string{"operation", "now", "confirmed ratio, above 1 is faster"}, Right: []bool{false, true}, Rows: r.table(), Most: maxRows})
 	r.addSections(&d)
+	d.AddChart(r.curves())
 	d.AddChart(r.priceChart())
 	d.AddFold("the settings, as the search saw them: these figures are not confirmed", r.effects())
 	d.Add(doc.Footnote, "%s", r.evidence())

@@ -1,11 +1,13 @@
 package tune
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"assay/internal/doc/chart"
 	"assay/internal/serve/browser"
 	"assay/internal/stat"
 )
@@ -32,6 +34,36 @@ func TestPageHasTheSettingsAndThePrices(t *testing.T) {
 	plain.Outcome.Effects = nil
 	if got := text(t, plain, "html"); strings.Contains(got, "<summary>the settings") || strings.Contains(got, "<figure") {
 		t.Error("got figures where nothing is to be drawn")
+	}
+}
+
+// Each setting with more than two values is a curve, whose one line says where it is flat; settings
+// with fewer have none.
+func TestCurvesOfSettings(t *testing.T) {
+	if got := fixture().curves(); got != nil {
+		t.Fatalf("got curves of settings with two values: %s", got.Description)
+	}
+	r := fixture()
+	r.Space.Factors[0].Levels = append(r.Space.Factors[0].Levels, Level{Settings: map[string]string{"cache_size": "-16000"}})
+	r.Space.Factors = append(r.Space.Factors, Factor{Name: "journal_mode", Levels: []Level{{}, {Settings: map[string]string{"journal_mode": "wal"}}, {Settings: map[string]string{"journal_mode": "truncate"}}}})
+	r.Effective["journal_mode"], r.Outcome.Chosen.Point = "delete", append(r.Outcome.Chosen.Point, 0)
+	r.Outcome.Effects = append(r.Outcome.Effects, Effect{0, 2, stat.Interval{N: 9, Center: 1.32, Low: 1.3, High: 1.34}, false},
+		Effect{3, 1, stat.Interval{N: 9, Center: 4, Low: 3.9, High: 4.1}, false}, Effect{3, 2, stat.Interval{N: 9, Center: 2, Low: 1.9, High: 2.1}, false})
+	c := r.curves()
+	if want := "cache_size: 0.75x from -2000 to -65536, flat from -16000; journal_mode: best at wal."; !strings.HasPrefix(c.Description, want) {
+		t.Errorf("got %q, want %q", c.Description, want)
+	}
+	panels := c.Body.(*chart.Facets).Panels
+	for i, want := range []string{"[{2e+03 {1 1 1}} {1.6e+04 {0.746 0.758 0.769}} {6.55e+04 {0.73 0.752 0.775}}]", "[{0 {1 1 1}} {1 {0.244 0.25 0.256}} {2 {0.476 0.5 0.526}}]"} {
+		if got := fmt.Sprintf("%.3g", panels[i].Series[0].Points); got != want {
+			t.Errorf("%s: got %s, want %s", panels[i].Title, got, want)
+		}
+	}
+	if !panels[0].X.Log || panels[1].X.Log {
+		t.Error("want the cache on a log scale, and words on none")
+	}
+	if page := text(t, r, "html"); !strings.Contains(page, "<title>What each value does") {
+		t.Error("got a page without the curves")
 	}
 }
 

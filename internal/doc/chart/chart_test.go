@@ -337,6 +337,10 @@ func TestFacets(t *testing.T) {
 	if a, b := spans[0].max/spans[0].min, spans[1].max/spans[1].min; math.Abs(a/b-1) > 1e-9 || a < 100 {
 		t.Errorf("got panels that cover %g and %g times, want the same, and at least 100", a, b)
 	}
+	f.Alike = true
+	if spans := f.spans(); spans[0] != spans[1] || spans[0].min > 1 || spans[0].max < 2000 {
+		t.Errorf("got %v, want all panels to cover 1 to 2000", spans)
+	}
 	if got, want := fmt.Sprint(f.series()), "[a b c]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

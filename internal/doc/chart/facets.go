@@ -10,6 +10,7 @@ import (
 // same factor, so that equal slopes are equal changes.
 type Facets struct {
 	Panels []Facet // with the same axes but for what they cover
+	Alike  bool    // all panels cover the same figures
 	names  []string
 }
 
@@ -80,10 +81,15 @@ func (f *Facets) draw(c *canvas) {
 // spans are what the panels cover.
 func (f *Facets) spans() []span {
 	all, factor := make([]span, len(f.Panels)), 1.0
+	var of [2][]float64
 	for i, p := range f.Panels {
 		_, centres, ends := p.values()
+		of[0], of[1] = append(of[0], centres...), append(of[1], ends...)
 		all[i] = p.Y.span(centres, ends)
 		factor = max(factor, all[i].max/all[i].min)
+	}
+	if f.Alike {
+		return slices.Repeat([]span{f.Panels[0].Y.span(of[0], of[1])}, len(f.Panels))
 	}
 	for i, p := range f.Panels {
 		if s := all[i]; p.Y.Log {
