@@ -3,7 +3,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +12,8 @@ import (
 
 	"assay/kit"
 	"assay/kit/postgres"
+	worker "assay/kit/sql"
 	"assay/kit/wire"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const module = "github.com/jackc/pgx/v5"
@@ -41,160 +38,30 @@ func (engine) Target() (wire.Target, error) {
 
 // Open opens all connections, so that none is opened while measuring.
 func (engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
-	var opened wire.Opened
-	if request.Readers < 1 && request.Writers < 1 {
-		return nil, opened, wire.Errorf(wire.Invalid, "no connections asked for")
+	dsn := fmt.Sprintf("host=%s port=%d user=%s dbname=%s", quoted(request.Path), postgres.Port, postgres.User, postgres.Database)
+	opened := wire.Opened{DSN: cmp.Or(request.DSN, dsn), Each: request.Each}
+	err := worker.CheckOpen(request)
+	if err == nil && request.Idle < request.Readers {
+		err = wire.Errorf(wire.Unsupported, "pgxpool keeps all connections open: %d of %d idle cannot be asked for", request.Idle, request.Readers)
 	}
-	if request.Idle < request.Readers {
-		return nil, opened, wire.Errorf(wire.Unsupported, "pgxpool keeps all connections open: %d of %d idle cannot be asked for", request.Idle, request.Readers)
+	if err == nil && len(request.Settings) > 0 {
+		err = wire.Errorf(wire.Unsupported, "settings are given to the server when it starts")
 	}
-	if len(request.Settings) > 0 {
-		return nil, opened, wire.Errorf(wire.Unsupported, "settings are given to the server when it starts")
+	if err != nil {
+		return nil, wire.Opened{}, err
 	}
-	opened.DSN, opened.Each = request.DSN, request.Each
-	if opened.DSN == "" {
-		opened.DSN = fmt.Sprintf("host=%s port=%d user=%s dbname=%s", quoted(request.Path), postgres.Port, postgres.User, postgres.Database)
+	db, err := worker.Open(&api{dsn: opened.DSN, each: request.Each}, request, worker.Setup[*conn]{})
+	if err != nil {
+		return nil, opened, err
 	}
-	db := &database{}
-	if err := db.open(opened.DSN, request); err != nil {
+	err = db.Query("SHOW server_version", []string{"text"}, func(row []any) error {
+		opened.EngineVersion = row[0].(string)
+		return nil
+	})
+	if err != nil {
 		return nil, opened, errors.Join(err, db.Close())
 	}
-	err := db.any(func(conn *pgx.Conn) error {
-		return conn.QueryRow(context.Background(), "SHOW server_version").Scan(&opened.EngineVersion)
-	})
-	if err != nil {
-		return nil, opened, errors.Join(fmt.Errorf("server_version: %w", err), db.Close())
-	}
 	return db, opened, nil
-}
-
-// database is the open connections: a pool for operations that change nothing,
-// and connections of their own for those that do, which clients take in turn.
-type database struct {
-	readers  *pgxpool.Pool // nil where there are none
-	count    int           // of readers
-	writers  kit.Turns[*pgx.Conn]
-	prepared int       // statements that have a name
-	waits    kit.Waits // for a connection for changes
-}
-
-func (d *database) open(dsn string, request wire.Open) error {
-	d.writers = make(kit.Turns[*pgx.Conn], request.Writers)
-	for range request.Writers {
-		conn, err := pgx.Connect(context.Background(), dsn)
-		if err != nil {
-			return err
-		}
-		d.writers <- conn
-		if err := execute(conn, request.Each); err != nil {
-			return err
-		}
-	}
-	if err := d.openReaders(dsn, request); err != nil {
-		return err
-	}
-	return d.any(func(conn *pgx.Conn) error { return execute(conn, request.Once) })
-}
-
-func (d *database) openReaders(dsn string, request wire.Open) error {
-	if request.Readers < 1 {
-		return nil
-	}
-	config, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return err
-	}
-	d.count = request.Readers
-	config.MinConns, config.MaxConns = int32(d.count), int32(d.count)
-	config.MaxConnLifetime, config.MaxConnIdleTime = never, never
-	config.AfterConnect = func(_ context.Context, conn *pgx.Conn) error { return execute(conn, request.Each) }
-	if d.readers, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
-		return err
-	}
-	return d.eachReader(func(string, *pgx.Conn) error { return nil })
-}
-
-// execute runs statements without arguments.
-func execute(conn *pgx.Conn, statements []string) error {
-	for _, text := range statements {
-		if _, err := conn.Exec(context.Background(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return nil
-}
-
-// eachReader holds all connections of the pool at the same time and visits
-// them.
-func (d *database) eachReader(visit func(name string, conn *pgx.Conn) error) error {
-	var held []*pgxpool.Conn
-	defer func() {
-		for _, conn := range held {
-			conn.Release()
-		}
-	}()
-	for i := range d.count {
-		conn, err := d.readers.Acquire(context.Background())
-		if err != nil {
-			return fmt.Errorf("connection %d of %d: %w", i+1, d.count, err)
-		}
-		held = append(held, conn)
-	}
-	for i, conn := range held {
-		if err := visit(wire.ReaderName(i), conn.Conn()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// any lends one connection, a reader's where there is one.
-func (d *database) any(use func(*pgx.Conn) error) error {
-	if d.readers == nil {
-		return d.writers.Lend(use)
-	}
-	return d.readers.AcquireFunc(context.Background(), func(conn *pgxpool.Conn) error { return use(conn.Conn()) })
-}
-
-// Settings reads every setting on every connection.
-func (d *database) Settings(names []string) ([]wire.Connection, error) {
-	var connections []wire.Connection
-	read := func(name string, conn *pgx.Conn) error {
-		c, err := kit.ReadSettings(name, names, func(setting string) (string, bool, error) {
-			var value pgtype.Text // NULL where the server does not know it
-			err := conn.QueryRow(context.Background(), "SELECT current_setting($1, true)", setting).Scan(&value)
-			return value.String, value.Valid, err
-		})
-		connections = append(connections, c)
-		return err
-	}
-	err := errors.Join(d.eachReader(read), d.writers.Each(read))
-	return connections, err
-}
-
-// Query runs SQL and visits its rows.
-func (d *database) Query(text string, returns []string, visit func([]any) error) error {
-	dest, err := newDestinations(returns)
-	if err != nil {
-		return err
-	}
-	return d.any(func(conn *pgx.Conn) error {
-		rows, err := conn.Query(context.Background(), text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-		_, err = dest.scan(rows, visit, nil)
-		return err
-	})
-}
-
-// Close closes all connections.
-func (d *database) Close() error {
-	err := d.writers.Close(func(conn *pgx.Conn) error { return conn.Close(context.Background()) })
-	if d.readers != nil {
-		d.readers.Close()
-	}
-	return err
 }
 
 // quoted is a value in a DSN of the form KEY=VALUE.
