@@ -21,7 +21,6 @@ type Report struct {
 	Plan, Driver, Current string // Current is the profile in use
 	Engine                engine
 	Class                 assay.Durability
-	Claim                 string // what the class rests on
 	Memory                int64
 	Margin                float64
 	Effective             map[string]string // the current settings as they were read back
@@ -117,7 +116,7 @@ func (r *Report) basis() string {
 	f := o.Chosen
 	text := fmt.Sprintf("at most %s of memory; ", size(float64(r.Memory)))
 	if r.Class != assay.DurabilityUnknown {
-		text = fmt.Sprintf("at durability %s%s and %s", r.Class, r.Claim, text)
+		text = fmt.Sprintf("at durability %s (claimed by settings: assay crash proves it) and %s", r.Class, text)
 	}
 	if f == nil {
 		f = &o.Finalists[0]
