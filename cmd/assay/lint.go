@@ -77,7 +77,10 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 			return result, err
 		}
 		result.Add(bugs)
-		if result.Configurations > 0 && !lint.HasModule(flags.dir) {
+		if result.Configurations+len(result.Findings)+len(result.NotJudged) > 0 && !lint.HasModule(flags.dir) {
+			if result.Configurations == 0 {
+				result.Seen++ // a lock file names a library, and what opens SQLite is not read
+			}
 			return result, nil
 		}
 		patterns = []string{"./..."}

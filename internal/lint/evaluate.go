@@ -15,12 +15,20 @@ import (
 const unknown = "\x00"
 
 // text is what a string is made of, with unknown for the rest.
-func (e *evaluator) text(x ast.Expr, known values) string { return e.within(x, known, 0) }
+func (e *evaluator) text(x ast.Expr, known values) string {
+	e.left = maxParts
+	return e.within(x, known, 0)
+}
 
-const maxDepth = 12
+// maxDepth is how deep the parts of a text lie, and maxParts how many it has: a field may have
+// many values, made of other fields.
+const (
+	maxDepth = 12
+	maxParts = 10000
+)
 
 func (e *evaluator) within(x ast.Expr, known values, depth int) string {
-	if x == nil || depth == maxDepth {
+	if e.left--; x == nil || depth == maxDepth || e.left < 0 {
 		return unknown
 	}
 	switch value := e.info(x).Types[x].Value; {
@@ -178,64 +186,58 @@ func (e *evaluator) variable(x *ast.Ident, known values, depth int) string {
 		return unknown
 	}
 	value, there := known[v.Pos()]
-	text, from := e.within(value, known, depth), 0
+	text := e.within(value, known, depth)
 	if _, sofar := value.(*ast.BasicLit); sofar && !value.Pos().IsValid() {
 		return text
 	}
-	assigned := e.assigned[v.Pos()]
-	if !e.isTest(x) { // what tests set counts for nothing
-		assigned = slices.DeleteFunc(slices.Clone(assigned), func(a assignment) bool { return a.rhs != nil && e.isTest(a.rhs) })
-	}
+	texts, added, inOrder := e.made(x, v.Pos())
 	switch function := e.parameters[v.Pos()]; {
-	case there:
-		if value == nil {
-			text = unknown
-		}
-	case function != nil:
-		e.want(e.callers(function))
 	case e.rounds[v.Pos()] != nil:
-		e.want(e.round(e.rounds[v.Pos()], known))
-		return unknown
-	case len(assigned) == 0:
-		return unknown
-	case e.replaced(v.Pos(), assigned):
-		var all []ast.Expr
-		for _, a := range assigned {
-			all = append(all, a.rhs)
+		if !there {
+			e.want(e.round(e.rounds[v.Pos()], known))
 		}
-		return e.oneOf(v.Pos(), e.notEmpty(all), known, depth)
-	default:
-		text, from = e.within(assigned[0].rhs, known, depth), 1
-	}
-	if e.rounds[v.Pos()] != nil || there && e.parameters[v.Pos()] == nil {
 		return text
-	}
-	for _, a := range assigned[from:] {
-		switch {
-		case a.rhs == nil:
-			return unknown
-		case a.tok == token.ADD_ASSIGN:
-			text += e.within(a.rhs, known, depth)
-		case e.mentionsVariable(a.rhs, v.Pos()): // dsn = dsn + "..."
-			before := maps.Clone(known)
-			if before == nil {
-				before = values{}
-			}
-			before[v.Pos()] = &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(text)}
-			text = e.within(a.rhs, before, depth)
-		default:
-			return unknown
+	case function != nil:
+		if !there {
+			e.want(e.callers(function))
 		}
+		inOrder = inOrder && len(texts) == 0
+	case !there && len(texts) > 0:
+		text = e.oneOf(v.Pos(), e.notEmpty(texts), known, depth)
+	}
+	if !inOrder {
+		return unknown
+	}
+	for _, a := range added {
+		if a.tok == token.ADD_ASSIGN {
+			text += e.within(a.rhs, known, depth)
+			continue
+		}
+		before := maps.Clone(known) // dsn = dsn + "..."
+		if before == nil {
+			before = values{}
+		}
+		before[v.Pos()] = &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(text)}
+		text = e.within(a.rhs, before, depth)
 	}
 	return text
 }
 
-// replaced reports whether a variable has one of several values, none of which is made of
-// another.
-func (e *evaluator) replaced(variable token.Pos, all []assignment) bool {
-	return len(all) > 1 && !slices.ContainsFunc(all, func(a assignment) bool {
-		return a.tok == token.ADD_ASSIGN || a.rhs != nil && e.mentionsVariable(a.rhs, variable)
-	})
+// made are the values that a variable may have, of which nil is not known, and what is then
+// added to it. It is out of order where a value follows something that is added. What tests
+// set counts for nothing elsewhere.
+func (e *evaluator) made(x *ast.Ident, variable token.Pos) (all []ast.Expr, added []assignment, inOrder bool) {
+	inOrder = true
+	for _, a := range e.assigned[variable] {
+		switch {
+		case a.rhs != nil && e.isTest(a.rhs) && !e.isTest(x):
+		case a.tok == token.ADD_ASSIGN || a.rhs != nil && e.mentionsVariable(a.rhs, variable):
+			added = append(added, a)
+		default:
+			all, inOrder = append(all, a.rhs), inOrder && len(added) == 0
+		}
+	}
+	return all, added, inOrder
 }
 
 // mentionsVariable reports whether an expression has a variable in it.

@@ -82,6 +82,7 @@ type open struct {
 	dsn    dsn
 	driver Driver
 	pool   bool
+	mixed  bool // the call opens databases in memory and others
 }
 
 // opens finds all calls of a package that open SQLite, each with every DSN that the program
@@ -129,6 +130,11 @@ func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) 
 	}):
 		return found, others
 	}
+	for _, other := range found {
+		if other.call == o.call && (other.dsn.memory == "") != (o.dsn.memory == "") {
+			o.mixed, other.mixed = true, true
+		}
+	}
 	return append(found, o), others
 }
 
@@ -168,7 +174,7 @@ func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, kno
 	if !ok {
 		return nil
 	}
-	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, c.libraries.all[library].SQL != ""}
+	return &open{call: call, arg: arg, known: known, dsn: parseDSN(c.text(arg, known)), driver: driver, pool: c.libraries.all[library].SQL != ""}
 }
 
 // openedByName is an open by a function that takes the name of a driver and a DSN; nil where
@@ -207,7 +213,7 @@ func (c *checker) openedByName(path string, call *ast.CallExpr, known values) *o
 const onlyRunning = "only the running program knows it"
 
 func (c *checker) openedWith(call *ast.CallExpr, arg ast.Expr, driver Driver, known values) *open {
-	return &open{call, arg, known, parseDSN(c.text(arg, known)), driver, true}
+	return &open{call: call, arg: arg, known: known, dsn: parseDSN(c.text(arg, known)), driver: driver, pool: true}
 }
 
 // library is the package of the driver that has a name of database/sql.

@@ -65,14 +65,15 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 	if pool.IsValid() {
 		l = p.limits[pool]
 	}
-	n, constant := c.number(call.Args[0])
 	switch selector.Sel.Name {
 	case "SetMaxOpenConns":
+		n, constant := c.number(call.Args[0])
 		l.open, l.openSet, l.at = n, constant, call.Pos()
 		p.single = p.single || constant && n == 1
 		p.unsure = p.unsure || !constant
 		p.maximum = max(p.maximum, n)
 	case "SetMaxIdleConns":
+		n, constant := c.number(call.Args[0])
 		l.idle, l.idler = n, true
 		if !constant {
 			l.idle = 1 << 30

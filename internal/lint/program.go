@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -15,6 +16,7 @@ import (
 type evaluator struct {
 	fset       *token.FileSet
 	infos      map[*token.File]*types.Info
+	tests      map[*token.File]bool
 	assigned   map[token.Pos][]assignment
 	functions  map[token.Pos]*ast.FuncDecl
 	parameters map[token.Pos]*ast.FuncDecl
@@ -29,6 +31,7 @@ type evaluator struct {
 	// wanted are values of variables that an evaluation lacked: by each call of a function,
 	// or in each round of a loop.
 	wanted []values
+	left   int // parts of the text that is evaluated
 }
 
 type assignment struct {
@@ -51,7 +54,7 @@ type registered struct {
 type values map[token.Pos]ast.Expr
 
 func newEvaluator(fset *token.FileSet, libraries libraries) *evaluator {
-	return &evaluator{fset: fset, libraries: libraries, infos: map[*token.File]*types.Info{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
+	return &evaluator{fset: fset, libraries: libraries, infos: map[*token.File]*types.Info{}, tests: map[*token.File]bool{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},
 		parameters: map[token.Pos]*ast.FuncDecl{}, calls: map[token.Pos][]*ast.CallExpr{}, rounds: map[token.Pos]*ast.RangeStmt{},
 		methods: map[token.Pos][]*ast.CallExpr{}, fields: map[token.Pos][]setField{}, entries: map[token.Pos][]ast.Expr{}, handed: map[token.Pos][]*ast.CallExpr{}}
 }
@@ -62,6 +65,7 @@ func (e *evaluator) read(info *types.Info, files []*ast.File) {
 	for _, f := range files {
 		if of := e.fset.File(f.FileStart); of != nil && e.infos[of] == nil {
 			e.infos[of] = info
+			e.tests[of] = strings.HasSuffix(of.Name(), "_test.go") || slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing"` })
 			added = append(added, f)
 		}
 	}
@@ -174,7 +178,7 @@ func (e *evaluator) assign(tok token.Token, left, right []ast.Expr) {
 		object := e.object(l)
 		if entry, ok := l.(*ast.IndexExpr); ok {
 			of := e.object(entry.X)
-			e.entries[of] = append(e.entries[of], &ast.KeyValueExpr{Key: entry.Index, Value: a.rhs})
+			e.entries[of] = append(e.entries[of], &ast.KeyValueExpr{Key: entry.Index, Value: cmp.Or[ast.Expr](a.rhs, &ast.BadExpr{})})
 		}
 		if selector, ok := l.(*ast.SelectorExpr); ok && a.rhs != nil {
 			if base := e.object(selector.X); base.IsValid() {
@@ -232,11 +236,8 @@ func (e *evaluator) object(x ast.Expr) token.Pos {
 	return token.NoPos
 }
 
-// isTest reports whether something stands in a file of tests.
-func (e *evaluator) isTest(n ast.Node) bool {
-	of := e.fset.File(n.Pos())
-	return of != nil && strings.HasSuffix(of.Name(), "_test.go")
-}
+// isTest reports whether something stands in a file of tests, or of what helps them.
+func (e *evaluator) isTest(n ast.Node) bool { return e.tests[e.fset.File(n.Pos())] }
 
 // maxWays is how many ways to come to a place are looked at, and maxSteps how many calls
 // and loops lie on each.

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,11 @@ func isPython(name string, data []byte) bool {
 	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
 	return strings.HasSuffix(name, ".py") && has("sqlite") && (has("create_engine") || has("create_async_engine") || has("engine_from_config") || has("SQLALCHEMY_DATABASE_URI") || has("DATABASES") || has("ENGINE"))
 }
+
+// isPythonTest reports whether a file has tests, or settings for them only.
+func isPythonTest(name string) bool { return pythonTest.MatchString(name) }
+
+var pythonTest = regexp.MustCompile(`(^|/)(tests?/.*|test_[^/]*|[^/]*_test|tests|conftest)\.py$`)
 
 type source struct{ name, text string }
 

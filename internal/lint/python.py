@@ -173,16 +173,25 @@ def address_settings(path, query, node):
 
 
 def databases(module):
-    """The settings of each of Django's databases of SQLite: mappings with that ENGINE,
-    whether DATABASES has them at once, or a variable does."""
-    if any(changes_engine(module, node) for node in ast.walk(module.tree)):
-        return
+    """The settings of each of Django's databases of SQLite, unless statements change them."""
+    if not changed(module):
+        for _, pairs in entries(module):
+            yield list(database(module, pairs))
+
+
+def entries(module):
+    """Django's databases of SQLite and their pairs: mappings with that ENGINE, whether
+    DATABASES has them at once, or a variable does."""
     for node in module.outside_tests():
         pairs = module.mapping(node) or []
         values = {key: value for key, _, value in pairs}
         # What is merged in may be another engine.
         if None not in values and "ENGINE" in values and module.text(values["ENGINE"]) == ENGINE:
-            yield list(database(module, pairs))
+            yield node, pairs
+
+
+def changed(module):
+    return any(changes_engine(module, node) for node in ast.walk(module.tree))
 
 
 def changes_engine(module, node):
@@ -202,7 +211,8 @@ def database(module, pairs):
             continue
         nested = module.mapping(value)
         if nested is None:
-            yield setting("django", "", key, module.scalar(value), node)
+            if key != "OPTIONS":
+                yield setting("django", "", key, module.scalar(value), node)
             continue
         for inner, at, what in nested:
             if isinstance(inner, str):
@@ -239,6 +249,15 @@ def unjudged(module):
 
     guarded = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "isinstance" and len(n.args) == 2
                   and "Connection" in ast.dump(n.args[1]) for n in ast.walk(module.tree))
+    found = False
+    for node, pairs in entries(module):
+        found = True
+        if changed(module):
+            yield note(node, "django", "DATABASES", "what changes it later is not known")
+            continue
+        for key, at, value in pairs:
+            if key == "OPTIONS" and any(k is None for k, _, _ in module.mapping(value) or [(None, at, value)]):
+                yield note(at, "django", "OPTIONS", "only the running program knows all of them")
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and module.makes_async_engine(node.func):
             url = module.text(node.args[0]) if node.args else UNKNOWN
@@ -257,7 +276,7 @@ def unjudged(module):
             if module.text(node.value).startswith(("sqlite", UNKNOWN)):
                 yield note(node, "flask-sqlalchemy", FLASK, "the engine that is made of it is not followed")
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "DATABASES":
-            if not any(True for _ in databases(module)):
+            if not found:
                 yield note(node, "django", "DATABASES", "which database it is, or what changes it later, is not known")
 
 

@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +40,10 @@ func TestPythonNamesWhatIsNotJudged(t *testing.T) {
 		"app.config['SQLALCHEMY_DATABASE_URI'] = 'sqlite:///a.db?mode=ro'\n":                                                  {"SQLALCHEMY_DATABASE_URI"},
 		"class Config:\n  SQLALCHEMY_DATABASE_URI = 'postgresql://a'  # no sqlite\n":                                          nil,
 		"DATABASES = {'default': env.db(default='sqlite:///a.db')}\n":                                                         {"DATABASES"},
+		"db = {'ENGINE': 'django.db.backends.sqlite3'}\ndb['OPTIONS'] = f()\nDATABASES = {'default': db}\n":                   {"DATABASES"},
+		"def f():\n  db = {'ENGINE': 'django.db.backends.sqlite3'}\n  db['OPTIONS'] = f()\n  return {'default': db}\n":        {"DATABASES"},
+		database(`"OPTIONS": json.loads(x)`):                                                                                  {"OPTIONS"},
+		database(`"OPTIONS": {**x}`):                                                                                          {"OPTIONS"},
 		"from sqlalchemy import create_engine\ne = create_engine(url)  # assay:ignore not-judged it is sqlite always\n":       nil,
 	} {
 		result, err := Configurations(t.Context(), folder(t, map[string]string{"a.py": text}), djangos())
@@ -49,6 +55,56 @@ func TestPythonNamesWhatIsNotJudged(t *testing.T) {
 		if !slices.Equal(got, want) || result.Checked() != (result.Seen == 0) {
 			t.Errorf("%s: got %q of %+v, want %q", text, got, result, want)
 		}
+	}
+}
+
+// What tests configure is judged, and says nothing of what the program uses.
+func TestSettingsOfTestsAreNotTheProgram(t *testing.T) {
+	needPython(t)
+	const changed = "db = {'ENGINE': 'django.db.backends.sqlite3'}\ndb['OPTIONS'] = f()\nDATABASES = {'default': db}\n"
+	for _, c := range []struct {
+		name    string
+		checked bool
+	}{{"tests/settings.py", false}, {"app/test_settings.py", false}, {"latest/settings.py", true}} {
+		result, err := Configurations(t.Context(), folder(t, map[string]string{"settings.py": changed, c.name: database(`"NAME": "a.db"`)}), djangos())
+		must(t, err)
+		if result.Checked() != c.checked || result.Configurations != 2 {
+			t.Errorf("%s: got checked %v of %+v, want %v", c.name, result.Checked(), result, c.checked)
+		}
+	}
+}
+
+// A program whose fields have many values, each made of others, is read to its end.
+func TestFieldsOfEachOther(t *testing.T) {
+	source := "package app\n\nimport (\n\t\"database/sql\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\ntype s struct{ a, b, c, d, e, f, g, h string }\n\nfunc open(x s) {\n"
+	for _, to := range "abcdefgh" {
+		for _, from := range "abcdefgh" {
+			source += fmt.Sprintf("\tx.%c = x.%c\n", to, from)
+		}
+	}
+	dir := folder(t, map[string]string{"go.mod": "module example.test/app\n\ngo 1.26\n\nrequire modernc.org/sqlite v1.54.0\n\nreplace modernc.org/sqlite v1.54.0 => ./sqlite\n",
+		"sqlite/go.mod": "module modernc.org/sqlite\n\ngo 1.26\n", "sqlite/sqlite.go": "package sqlite\n", "app.go": source + "\tsql.Open(\"sqlite\", x.a)\n}\n"})
+	result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
+	must(t, err)
+	if len(result.NotJudged) != 1 {
+		t.Errorf("got %+v, want the DSN not judged", result)
+	}
+}
+
+// What a helper of tests sets counts for nothing in the program, and a test that may open a
+// database in memory, or another, has no finding.
+func TestHelpersOfTests(t *testing.T) {
+	const head = "import (\n\t\"database/sql\"\n\n\t_ \"modernc.org/sqlite\"\n)\n\n"
+	dir := folder(t, map[string]string{"go.mod": "module example.test/app\n\ngo 1.26\n\nrequire modernc.org/sqlite v1.54.0\n\nreplace modernc.org/sqlite v1.54.0 => ./sqlite\n",
+		"sqlite/go.mod": "module modernc.org/sqlite\n\ngo 1.26\n", "sqlite/sqlite.go": "package sqlite\n",
+		"app.go": "package app\n\n" + head + "type Profile struct{ DSN string }\n\nfunc Open(p Profile) { sql.Open(\"sqlite\", p.DSN+\"?_pragma=busy_timeout(9)\") }\n\n" +
+			"func Address(path string) string {\n\taddress := path\n\tif path == \"\" {\n\t\taddress = \":memory:\"\n\t}\n\treturn address\n}\n",
+		"test/helper.go":   "package test\n\nimport (\n\t\"testing\"\n\n\t\"example.test/app\"\n)\n\nfunc Open(t *testing.T) { app.Open(app.Profile{DSN: \":memory:\"}) }\n",
+		"test/app_test.go": "package test\n\n" + strings.Replace(head, "\n\n\t_", "\n\n\t\"example.test/app\"\n\t_", 1) + "func open(path string) { sql.Open(\"sqlite\", app.Address(path)) }\n"})
+	result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
+	must(t, err)
+	if len(result.Findings) > 0 || result.Judged != 1 {
+		t.Errorf("got %d judged and %+v, want 1 and no findings", result.Judged, result.Findings)
 	}
 }
 

@@ -141,8 +141,7 @@ func (e *evaluator) elements(x ast.Expr, known values, depth int) ([]ast.Expr, b
 		}
 		var all []ast.Expr
 		for i, a := range e.assigned[object] {
-			call, more := a.rhs.(*ast.CallExpr)
-			if more = more && i > 0 && len(call.Args) > 0 && e.object(call.Args[0]) == object; more { // list = append(list, ...)
+			if call, ok := a.rhs.(*ast.CallExpr); ok && len(call.Args) > 0 && e.object(call.Args[0]) == object { // list = append(list, ...)
 				all = append(all, call.Args[1:]...)
 				continue
 			}

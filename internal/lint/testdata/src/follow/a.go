@@ -123,3 +123,29 @@ func more() {
 	literal("sqlite3", "literal.db?mode=ro") // want `ignores mode=ro`
 	configured(withDSN("option.db?mode=ro")) // want `ignores mode=ro`
 }
+
+// built is a list that gets its elements one by one, behind one of two beginnings.
+func built(path string) (string, error) {
+	var address string
+	if path == "" {
+		address = "temporary.db"
+	} else {
+		address = path
+	}
+	var parts []string
+	if path != "" {
+		parts = append(parts, "mode=ro") // want `ignores mode=ro`
+	}
+	address += "?" + strings.Join(append(parts, "cache=private"), "&")
+	return address, nil
+}
+
+func pair() (int, []string) { return 0, nil }
+
+func others() {
+	address, _ := built("built.db")
+	sql.Open("sqlite3", address)
+	q := url.Values{}
+	_, q["cache"] = pair()
+	sql.Open("sqlite3", "entry.db?mode=ro&"+q.Encode()) // want `ignores mode=ro`
+}
