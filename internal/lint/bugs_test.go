@@ -38,6 +38,8 @@ func TestKnownBugsInLockFiles(t *testing.T) {
 		"npm, fixed":               {"package-lock.json", `{"packages": {"node_modules/better-sqlite3": {"version": "12.11.1"}}}`, nil, 0, 0},
 		"npm, never looked at":     {"package-lock.json", `{"packages": {"node_modules/better-sqlite3": {"version": "5.0.0"}}}`, nil, 0, 1},
 		"gem, affected":            {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (1.7.3)\n", []string{wal}, 4, 0},
+		"gem, newer, affected":     {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (2.7.3-x86_64-linux-gnu)\n", []string{wal}, 4, 0},
+		"gem, fixed":               {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (2.9.6)\n", nil, 0, 0},
 		"gem, never looked at":     {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (9.9.9)\n", nil, 0, 1},
 		"gem, of git":              {"Gemfile.lock", "GIT\n  remote: x\n  specs:\n    sqlite3 (1.7.3)\n", nil, 0, 0},
 	} {
