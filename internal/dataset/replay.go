@@ -14,6 +14,8 @@ import (
 // Watch looks at the data while operations are done, or has logged what changes.
 type Watch struct {
 	Begin func(context.Context, *sql.Conn) error // before all; nil: nothing is to be done
+	// At comes before each operation; nil: nothing is to be done.
+	At func(ctx context.Context, conn *sql.Conn, position int) error
 	// End comes after each phase. The teller tells what is answered meanwhile.
 	End func(context.Context, *sql.Conn, *Teller) error
 }
@@ -39,7 +41,15 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 	t := &Teller{conn: conn, op: op, trace: trace}
 	defer func() { err = errors.Join(err, t.close()) }()
 	for _, positions := range phases {
-		if err := batches(ctx, conn, 0, len(positions), func(i int) error { return p.do(ctx, positions[i]) }); err != nil {
+		err := batches(ctx, conn, 0, len(positions), func(i int) error {
+			if watch.At != nil {
+				if err := watch.At(ctx, conn, positions[i]); err != nil {
+					return err
+				}
+			}
+			return p.do(ctx, positions[i])
+		})
+		if err != nil {
 			return err
 		}
 		if err := watch.End(ctx, conn, t); err != nil {

@@ -348,22 +348,6 @@ func (c *chooser) count(length int) []int {
 	return counts
 }
 
-// Nulls tells which columns are NULL somewhere.
-func (t *Trace) Nulls() (all []bool, err error) {
-	file, err := t.open()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	all = make([]bool, file.Columns())
-	for i := range all {
-		for row := 0; row < file.Rows() && !all[i]; row++ {
-			all[i] = file.Null(i, row)
-		}
-	}
-	return all, nil
-}
-
 func (t *Trace) open() (*column.File, error) {
 	file, err := column.Open(t.Path)
 	if errors.Is(err, os.ErrNotExist) {

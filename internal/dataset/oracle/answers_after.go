@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/google/renameio/v2"
 
@@ -17,7 +16,7 @@ import (
 
 // behindRules is raised whenever other answers than before are told: what was kept
 // by other rules is found anew.
-const behindRules = 3
+const behindRules = 4
 
 // Behind returns the digests of what an operation that changes data answers behind
 // others, at the positions that follow them: those of the units of a mix that
@@ -25,7 +24,7 @@ const behindRules = 3
 // SQLite it follows from the sequence. Of several, and of an engine that may do
 // something else, it is what was answered before all changes, where it is about one
 // row, or about tables that nothing changes, and no change alters it at any moment of
-// two opposite orders. It returns nil where nothing is known, and so where the order
+// several orders. It returns nil where nothing is known, and so where the order
 // decides which rows a statement changes, and where PostgreSQL may rightly change
 // other rows than SQLite does. What is found is kept beside the data.
 func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
@@ -72,29 +71,7 @@ func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error 
 	if ordered {
 		return b.inSequence(ctx, before, positions)
 	}
-	found, err := b.rounds(ctx, append(before, positions))
-	if err != nil {
-		return err
-	}
-	if err := b.dropSeveralRows(positions); err != nil {
-		return err
-	}
-	for range 2 {
-		var all [][]int
-		for _, r := range found {
-			all = append(all, r.all...)
-		}
-		if err := b.Data.Replay(ctx, b.Operation, b.Trace, all, dataset.Watch{End: b.drop}); err != nil {
-			return err // it is only right in the order of the sequence
-		}
-		for _, r := range found {
-			slices.Reverse(r.all)
-			for _, round := range r.all {
-				slices.Reverse(round)
-			}
-		}
-	}
-	return nil
+	return b.inOrders(ctx, append(before, positions), positions)
 }
 
 // inSequence finds the answers in the order of the sequence.

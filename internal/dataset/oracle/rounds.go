@@ -5,78 +5,59 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
+	"math/rand/v2"
+	"slices"
 
 	"assay/internal/dataset"
-	"assay/internal/plan/sqltext"
 )
 
 // minRounds is into how many rounds the changes of a phase are parted, if there are
 // as many.
 const minRounds = 100
 
-// rounds are the positions of a phase that change data, parted so that no row is
-// changed twice in a round: what a row was at any moment is seen after one of them.
-type rounds struct {
-	all  [][]int
-	most int            // changes of a round
-	next map[string]int // the first round in which a row may be changed again
-}
-
-func (r *rounds) add(position int, rows []string) {
-	round := 0
-	for _, row := range rows {
-		round = max(round, r.next[row])
-	}
-	for round < len(r.all) && len(r.all[round]) >= r.most {
-		round++
-	}
-	if round == len(r.all) {
-		r.all = append(r.all, nil)
-	}
-	r.all[round] = append(r.all[round], position)
-	for _, row := range rows {
-		r.next[row] = round + 1
-	}
-}
-
-// rounds plays the changes of each phase one by one to see which rows they change.
-// It fails where the order decides that.
-func (b *answerFinder) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) {
-	var found []*rounds
-	var singles [][]int
-	var of []*rounds // each of the singles
-	for _, positions := range phases {
-		changes, err := b.changing(positions)
-		if err != nil {
-			return nil, err
+// parted parts positions into rounds, so that no row is changed twice in a round: what a row was
+// at any moment is seen after one of them. Rows has those that each position changes.
+func parted(positions []int, rows map[int][]changedRow) (rounds [][]int) {
+	next := map[changedRow]int{} // the first round in which a row may be changed again
+	most := (len(positions) + minRounds - 1) / minRounds
+	for _, position := range positions {
+		round := 0
+		for _, row := range rows[position] {
+			round = max(round, next[row])
 		}
-		r := &rounds{most: (len(changes) + minRounds - 1) / minRounds, next: map[string]int{}}
-		found = append(found, r)
-		for i := range changes {
-			singles, of = append(singles, changes[i:i+1]), append(of, r)
+		for round < len(rounds) && len(rounds[round]) >= most {
+			round++
+		}
+		if round == len(rounds) {
+			rounds = append(rounds, nil)
+		}
+		rounds[round] = append(rounds[round], position)
+		for _, row := range rows[position] {
+			next[row] = round + 1
 		}
 	}
-	var watched []*table
-	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
-		watched, err = b.watch(ctx, conn)
-		return err
-	}
-	done := 0
-	end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
-		var rows []string
-		for _, t := range watched {
-			touched, err := t.touched(ctx, conn)
-			if err != nil {
-				return err
+	return rounds
+}
+
+// changedRow is a row of a table.
+type changedRow struct {
+	table *table
+	key   string
+}
+
+// changed are the rows that each position changes in the first play.
+func (r *replays) changed() map[int][]changedRow {
+	all := map[int][]changedRow{}
+	for t, plays := range r.plays {
+		for key, l := range plays[0].lives {
+			for i, e := range l.events {
+				if i == 0 || l.events[i-1].position != e.position {
+					all[e.position] = append(all[e.position], changedRow{t, key})
+				}
 			}
-			rows = append(rows, touched...)
 		}
-		of[done].add(singles[done][0], rows)
-		done++
-		return nil
 	}
-	return found, b.Data.Replay(ctx, b.Operation, b.Trace, singles, dataset.Watch{Begin: begin, End: end})
+	return all
 }
 
 // changing are those of the positions of a mix at which it changes data.
@@ -94,50 +75,55 @@ func (b *answerFinder) changing(positions []int) (changing []int, err error) {
 	return changing, nil
 }
 
-// watch logs what becomes of the rows of the tables that change.
-func (b *answerFinder) watch(ctx context.Context, conn *sql.Conn) (watched []*table, err error) {
-	if err := repeats(ctx, conn, b.Operation); err != nil {
-		return nil, err
-	}
-	tables, err := tablesOf(ctx, conn)
-	if err != nil {
-		return nil, err
-	}
-	nulls, err := nullsOf(b.Operation, b.Trace)
-	if err != nil {
-		return nil, err
-	}
-	influences, err := influencesOf(ctx, conn, b.Operation, nulls, tables)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tables {
-		switch in := influences[t]; {
-		case in == nil:
-			continue
-		case in.decided:
-			return nil, fmt.Errorf("the order decides which rows of %s change", t.name)
+// inOrders drops the answers that a change alters at any moment of three orders: that of the
+// sequence, the opposite one and a shuffled one.
+func (b *answerFinder) inOrders(ctx context.Context, all [][]int, positions []int) error {
+	phases := make([][]int, len(all))
+	for i := range all {
+		var err error
+		if phases[i], err = b.changing(all[i]); err != nil {
+			return err
 		}
-		if err := t.watch(ctx, conn); err != nil {
-			return nil, err
+	}
+	r := &replays{Played: b.Played, plays: map[*table][]*play{}}
+	look := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) (err error) {
+		var tables []*table
+		for t, plays := range r.plays {
+			if len(plays[0].lives) > 0 {
+				tables = append(tables, t)
+			}
 		}
-		watched = append(watched, t)
+		b.single, err = singles(ctx, conn, b.Operation, tables)
+		return err
 	}
-	b.single, err = singles(ctx, conn, b.Operation, watched)
-	return watched, err
-}
-
-// touched are the rows that were logged since it was called last.
-func (t *table) touched(ctx context.Context, conn *sql.Conn) (rows []string, err error) {
-	var keys []string
-	for _, c := range t.key {
-		keys = append(keys, sqltext.Quote(t.columns[c]))
+	if err := r.replay(ctx, phases, look); err != nil {
+		return err
 	}
-	err = query(ctx, conn, "SELECT DISTINCT "+strings.Join(keys, ", ")+" FROM "+t.log, func(row []any) {
-		rows = append(rows, t.name+" "+textOf(row...))
-	})
-	if err == nil && len(rows) > 0 {
-		_, err = conn.ExecContext(ctx, "DELETE FROM "+t.log)
+	if err := b.dropSeveralRows(positions); err != nil {
+		return err
 	}
-	return rows, err
+	changed := r.changed()
+	random := rand.New(rand.NewPCG(b.Data.Spec.Seed, uint64(b.first)))
+	for order := range 3 {
+		var rounds [][]int
+		for _, phase := range phases {
+			switch order {
+			case 0:
+			case 1:
+				slices.Reverse(phase)
+			default:
+				random.Shuffle(len(phase), func(i, j int) { phase[i], phase[j] = phase[j], phase[i] })
+			}
+			rounds = append(rounds, parted(phase, changed)...)
+		}
+		if err := r.replay(ctx, rounds, b.drop); err != nil {
+			return err // it is only right in the order of the sequence
+		}
+	}
+	for t, plays := range r.plays {
+		if comparePlays(plays).decided {
+			return fmt.Errorf("the order decides which rows of %s change", t.name)
+		}
+	}
+	return nil
 }

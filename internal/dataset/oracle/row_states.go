@@ -15,12 +15,14 @@ import (
 )
 
 type rowCheck struct {
-	*replays
-	table    *table
+	*rowReplays
+	table *table
+	*compared
 	types    []assay.Type // by column; empty: not looked at
 	keys     []column.Type
 	exact    []checkedRow
 	contests []checkedRow
+	settling map[int]bool
 }
 
 // checkedRow is a row, with what it is in the end where that is known.
@@ -56,8 +58,7 @@ func (l *rowCheck) readable() {
 // change, and which row gets which key: else nothing can be said of any one.
 func (l *rowCheck) settled() bool {
 	plays := l.plays[l.table]
-	in := l.influences[l.table]
-	if l.several && (in == nil || in.decided || in.keyless) {
+	if l.several && (l.decided || l.keyless) {
 		return false
 	}
 	for _, p := range plays {
@@ -72,13 +73,13 @@ func (l *rowCheck) settled() bool {
 	return true
 }
 
-// counted reports whether the table has as many rows in every order.
-func (l *rowCheck) counted() bool {
+// knowsCount reports whether the table has as many rows in every order.
+func (l *rowCheck) knowsCount() bool {
 	plays := l.plays[l.table]
 	if slices.ContainsFunc(plays, func(p *play) bool { return p.rows != plays[0].rows }) {
 		return false
 	}
-	if in := l.influences[l.table]; !l.several || in != nil && in.counted {
+	if !l.several || l.counted {
 		return true
 	}
 	if !l.settled() {
@@ -336,22 +337,38 @@ func (l *rowCheck) may(look checkedRow, c int) []any {
 	case absent:
 		return []any{nil}
 	}
-	how := l.influences[l.table].columns[strings.ToLower(l.table.columns[c])]
 	end := l.same(look, c)
 	switch {
-	case how == assigned:
+	case !l.computed[int64(c)]:
 		return l.assigned(look.text, c, end)
-	case l.writtenOnce(look.text, c), how == added && whole(end) && !l.did(look.text, func(d deeds) bool { return d.put }):
+	case l.settles(c) && whole(end):
 		return end
 	}
 	return nil
+}
+
+// settles reports whether a column of every row holds the same in the end of every play: that of
+// one alone may do so by chance.
+func (l *rowCheck) settles(c int) bool {
+	if l.settling == nil {
+		l.settling = map[int]bool{}
+	}
+	settles, known := l.settling[c]
+	if !known {
+		settles = true
+		for text := range l.plays[l.table][0].lives {
+			settles = settles && (l.presence(text) != present || l.same(checkedRow{text: text, is: l.final(0, text)}, c) != nil)
+		}
+		l.settling[c] = settles
+	}
+	return settles
 }
 
 // same is what a column of a row holds in the end of every play; nothing where that
 // differs.
 func (l *rowCheck) same(look checkedRow, c int) []any {
 	for i := range l.plays[l.table] {
-		if textOf(l.final(i, look.text)[c]) != textOf(look.is[c]) {
+		if final := l.final(i, look.text); final == nil || textOf(final[c]) != textOf(look.is[c]) {
 			return nil
 		}
 	}
@@ -382,25 +399,10 @@ func (l *rowCheck) values(text string, c int, in phase) map[string]any {
 	all := map[string]any{}
 	for _, p := range l.plays[l.table] {
 		if d := p.lives[text].deeds[in]; d.values != nil {
-			maps.Copy(all, d.values[c])
+			maps.Copy(all, d.values[int64(c)])
 		}
 	}
 	return all
-}
-
-// did reports whether something was done to a row in any play.
-func (l *rowCheck) did(text string, what func(deeds) bool) bool {
-	return slices.ContainsFunc(l.plays[l.table], func(p *play) bool { return slices.ContainsFunc(p.lives[text].deeds[:], what) })
-}
-
-// writtenOnce reports whether a column has the value that it was inserted with, or
-// had before: nothing updates the row.
-func (l *rowCheck) writtenOnce(text string, c int) bool {
-	all := map[string]any{}
-	for in := range phases {
-		maps.Copy(all, l.values(text, c, in))
-	}
-	return len(all) <= 1 && !l.did(text, func(d deeds) bool { return d.updated })
 }
 
 // whole reports whether a value is no real: of those the order decides the sum.

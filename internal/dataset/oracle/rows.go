@@ -3,11 +3,13 @@ package oracle
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -15,6 +17,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/plan/sqltext"
 )
 
 // sampledRows is how many of a table's rows are looked at of which the whole is
@@ -34,17 +37,13 @@ type Count struct {
 	Digest string
 }
 
-// replays is what an operation does to tables, in different orders.
-type replays struct {
-	Played
-	tables    []*table
-	plays     map[*table][]*play
+// rowReplays is what is found of the rows.
+type rowReplays struct {
+	replays
 	untouched map[*table][][]any
-	several   bool // clients, whose order nobody knows
-	// influences is what the statements do to tables, of several clients.
-	influences map[*table]*influence
-	path       string // of the files with keys begins so
-	random     *rand.Rand
+	several   bool   // clients, whose order nobody knows
+	path      string // of the files with keys begins so
+	random    *rand.Rand
 }
 
 // Engine is the one whose rows are looked at. SQLite plays the operations for all
@@ -57,47 +56,61 @@ const (
 	PostgreSQL
 )
 
-// Rows returns what the rows of tables may hold afterwards. Of one
-// client everything is known. The order in which several did theirs is not: what
-// is the same in every order follows from the text of the statements, and which
-// values are written to a row from playing them in the order of the sequence and
-// backwards, which shows of each two operations either one behind the other. It
-// returns nil where the operation cannot be played here, in both orders, or may do
-// something else in the engine.
+// shuffledOrders is how many orders of several clients' operations are played besides that of
+// the sequence and the opposite one.
+const shuffledOrders = 3
+
+// Rows returns what the rows of tables may hold afterwards. Of one client everything is known.
+// The order in which several did theirs is not: they are played in the order of the sequence,
+// backwards and shuffled. What is the same in all of them is known; else a row may hold what was
+// written to it, if every operation writes the same whatever the order. It returns nil where the
+// operation cannot be played here, in all orders, or may do something else in the engine.
 func (p Played) Rows(ctx context.Context) (*Rows, error) {
 	if p.Engine == PostgreSQL && !Portable(p.Operation) {
 		return nil, nil
 	}
 	done := p.Done
-	r := &replays{Played: p, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: p.Clients > 1 && p.Operation.Sequence == "",
+	r := &rowReplays{replays: replays{Played: p, plays: map[*table][]*play{}}, untouched: map[*table][][]any{}, several: p.Clients > 1 && p.Operation.Sequence == "",
 		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
 		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
 	all := [][]int{dataset.Span(0, done.Warm), dataset.Span(done.Warm, lone), dataset.Span(lone, lone+done.Alone)}
-	if err := r.replay(ctx, all); err != nil {
-		return nil, SystemError(ctx, err) // SQLite here lacks a function, or the like
+	others, err := r.orders(all)
+	if err != nil {
+		return nil, err
 	}
-	var after []int
-	if p.Operation.Sequence != "" {
-		var err error
-		if after, err = p.Trace.After(); err != nil {
-			return nil, err
+	for _, order := range append([][][]int{all}, others...) {
+		if err := r.replay(ctx, order, r.sample); err != nil {
+			return nil, SystemError(ctx, err) // SQLite here lacks a function, or it is only right in the order of the sequence
 		}
-	}
-	switch {
-	case after != nil: // what no order alters that the sequence leaves open is known
-		all[measuring] = opposite(after)
-	case r.several:
-		for _, phase := range all[:alone] {
-			slices.Reverse(phase)
-		}
-	default:
-		return r.found(ctx)
-	}
-	if err := r.replay(ctx, all); err != nil {
-		return nil, SystemError(ctx, err) // it is only right in the order of the sequence
 	}
 	return r.found(ctx)
+}
+
+// orders are the ones of phases that are played besides that of the sequence.
+func (r *rowReplays) orders(all [][]int) (others [][][]int, err error) {
+	if r.Operation.Sequence != "" {
+		after, err := r.Trace.After()
+		if after != nil { // what no order alters that the sequence leaves open is known
+			others = append(others, [][]int{all[warmingUp], opposite(after), all[alone]})
+		}
+		return others, err
+	}
+	if !r.several {
+		return nil, nil
+	}
+	for i := range 1 + shuffledOrders {
+		order := [][]int{slices.Clone(all[warmingUp]), slices.Clone(all[measuring]), all[alone]}
+		for _, phase := range order[:alone] {
+			if i == 0 {
+				slices.Reverse(phase)
+			} else {
+				r.random.Shuffle(len(phase), func(a, b int) { phase[a], phase[b] = phase[b], phase[a] })
+			}
+		}
+		others = append(others, order)
+	}
+	return others, nil
 }
 
 // failing are SQLite's errors that are no fault of the SQL: there is no space, no
@@ -116,14 +129,14 @@ func SystemError(ctx context.Context, err error) error {
 }
 
 // found turns the plays into what is to be looked at.
-func (r *replays) found(ctx context.Context) (*Rows, error) {
+func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 	all := &Rows{}
 	for i, t := range r.tables {
 		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.lives) > 0 }) {
 			continue // nothing changes it
 		}
-		looks := &rowCheck{replays: r, table: t}
-		if looks.counted() && (r.Engine == SQLite || folded(t.name)) {
+		looks := &rowCheck{rowReplays: r, table: t, compared: comparePlays(r.plays[t])}
+		if looks.knowsCount() && (r.Engine == SQLite || folded(t.name)) {
 			count, err := looks.count()
 			if err != nil {
 				return nil, err
@@ -137,4 +150,39 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 		all.Values = append(all.Values, values...)
 	}
 	return all, nil
+}
+
+// sample chooses rows of each table in the end of the first play, of which nothing is done to most.
+func (r *rowReplays) sample(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
+	for _, t := range r.tables {
+		plays := r.plays[t]
+		if len(plays) != 1 || len(plays[0].lives) == 0 || r.untouched[t] != nil {
+			continue
+		}
+		r.untouched[t] = [][]any{}
+		stride := max(1, (plays[0].rows+sampledUntouched-1)/sampledUntouched)
+		text := fmt.Sprintf("SELECT %s FROM (SELECT %s, row_number() OVER () AS assay_number FROM main.%s) WHERE assay_number %% %d = %d",
+			t.list("+"), t.list(""), sqltext.Quote(t.name), stride, r.random.Int64N(stride))
+		err := query(ctx, conn, text, func(row []any) { r.untouched[t] = append(r.untouched[t], slices.Clone(row)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typesOf are the declared types of the table's columns.
+func (r *rowReplays) typesOf(ctx context.Context, t *table) []assay.Type {
+	types := make([]assay.Type, len(t.columns))
+	for i, c := range t.columns {
+		if t.volatile(i) || r.Engine == PostgreSQL && !t.sameElsewhere(i) {
+			continue
+		}
+		found, err := r.Data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", sqltext.Quote(c), sqltext.Quote(t.name)), nil)
+		if err != nil {
+			continue // nothing tells the type: it is not looked at
+		}
+		types[i] = assay.Type(strings.TrimSuffix(string(found[0]), "?") + "?")
+	}
+	return types
 }
