@@ -295,7 +295,7 @@ func TestNoiseOfSizes(t *testing.T) {
 	}
 	runs := listed(t, assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline("a@v1")}, all)
 	f := judge(t, published.Source{}, claim(published.Faster, 3), runs)
-	if want := "undecided: measured 2.5x as fast (2.5x to 2.5x), claimed 2x to 5x; the A/A noise of 60 % widens the limits on both sides"; f.Verdict != audit.Unknown || f.Reason != want {
+	if want := "undecided: measured 2.5x as fast (2.5x to 2.5x), claimed 2x to 5x; the baseline differs from itself by 60 %, which widens the limits on both sides"; f.Verdict != audit.Unknown || f.Reason != want {
 		t.Errorf("%s: %s, want %s", f.Verdict, f.Reason, want)
 	}
 }

@@ -51,7 +51,7 @@ func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Ver
 	inside, outside := rule.Place(gain, low, high)
 	noise := ""
 	if rule.Noise > 0 {
-		noise = fmt.Sprintf("; the A/A noise of %.3g %% widens the limits on both sides", 100*rule.Noise)
+		noise = fmt.Sprintf("; the baseline differs from itself by %.3g %%, which widens the limits on both sides", 100*rule.Noise)
 	}
 	switch {
 	case inside:

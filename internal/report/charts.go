@@ -118,7 +118,7 @@ func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) c
 		r.Section = "not ranked"
 	}
 	if row.Twin {
-		r.Section = "this run's noise: the A/A test of the baseline"
+		r.Section = "this run's noise: the baseline against itself (A/A test)"
 	}
 	if isDrawn(t, row) {
 		r.Cells = cells()
@@ -133,7 +133,7 @@ func rowName(row *analysis.Row) string {
 	name := wording.Clean(row.Name())
 	switch {
 	case row.Twin:
-		return "A/A " + name
+		return name + ", again"
 	case row.IsFloor:
 		return name + ", floor"
 	case row.Reference == row:

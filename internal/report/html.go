@@ -22,8 +22,8 @@ import (
 // pageView is what the template shows: first the answer, then what it rests on.
 type pageView struct {
 	Head        doc.Head
-	Answer      []sentence
-	Opening     []string // how to open what the first sentence says to use
+	Answer      []sentence // what to use, of each class of durability
+	More        []sentence // of the answer, below the heat map
 	Extent      string   // what was measured, and under which conditions
 	Open        []string // what is undecided, and the command that decides it
 	Look        *lookView
@@ -47,7 +47,9 @@ type pageView struct {
 // sentence is one of the answer: its first words stand out.
 type sentence struct {
 	First, Rest string
+	Opening     []string // how to open what it says to use
 	Notes       []string // for whoever does what it says
+	Codes       string   // the first words of the notes
 }
 
 // knowView is what a reader must know, with a link to the table of the worst case.
@@ -130,15 +132,21 @@ func (r *Report) page(published []Published) *pageView {
 		report: r, published: published, differing: map[string]tableLink{},
 	}
 	for i, c := range r.advice(a) {
-		first, rest, _ := strings.Cut(c.text, ": ")
-		v.Answer = append(v.Answer, sentence{First: first, Rest: rest})
+		var s sentence
+		s.First, s.Rest, _ = strings.Cut(c.text, ": ")
 		for k, use := range c.uses {
 			connection := analysis.NewConnection(use)
-			if i+k == 0 {
-				v.Opening = trimmed(r.connectionLines(connection, onPage))
+			if k == 0 {
+				s.Opening = trimmed(r.connectionLines(connection, onPage))
 			}
-			v.Answer[i].Notes = append(v.Answer[i].Notes, r.notesOf(use)...)
+			s.Notes = append(s.Notes, r.notesOf(use)...)
 			r.addConnection(&v.Recommended, connection)
+		}
+		s.Codes = codes(s.Notes)
+		if i > 0 && len(c.uses) == 0 {
+			v.More = append(v.More, s)
+		} else {
+			v.Answer = append(v.Answer, s)
 		}
 	}
 	v.Open = trimmed(append(r.leftOutLines(a, onPage), r.openLines(a, onPage)...))
@@ -167,6 +175,17 @@ func (r *Report) page(published []Published) *pageView {
 	v.Look = r.look(a, v.anchors())
 	v.addKnown(a)
 	return v
+}
+
+// codes are the first words of notes, each once.
+func codes(notes []string) string {
+	var all []string
+	for _, note := range notes {
+		if code, _, _ := strings.Cut(note, ": "); !slices.Contains(all, code) {
+			all = append(all, code)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // Headline is the first sentence of the page: what to use, or why that is open.

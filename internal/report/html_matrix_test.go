@@ -20,14 +20,30 @@ func lookOf(t *testing.T) (*pageView, *lookView) {
 	return v, v.Look
 }
 
-// The page begins with what to use, and how to open it.
-func TestHTMLAnswer(t *testing.T) {
-	v, _ := lookOf(t)
-	if got, want := v.Answer[0].First, "Use mattn with profile web if a power cut may lose the commits since the last sync"; got != want || len(v.Answer) != 3 {
-		t.Errorf("got %q and %d sentences, want %q and 3", got, len(v.Answer), want)
+// The page begins with what to use of each class of durability, and how to open each; so does the
+// screen.
+func TestPicksAreOpened(t *testing.T) {
+	run, trials := decidedRun()
+	r := mustReport(t, run, trials)
+	v := r.page(nil)
+	screen := strings.Join(r.pickLines(r.Answer(), onPage), "\n")
+	for i, want := range []struct {
+		sentence string
+		opening  []string
+	}{
+		{"Use mattn with profile web if a power cut may lose the commits since the last sync", []string{"file:app.db?_journal_mode=WAL", "PRAGMA cache_size=-65536"}},
+		{"Use mattn with profile default if every acknowledged commit must survive a power cut", []string{"file:app.db?_journal_mode=WAL", "PRAGMA cache_size=-65536"}},
+	} {
+		if got := v.Answer[i]; got.First != want.sentence || !slices.Equal(got.Opening, want.opening) {
+			t.Errorf("got %q, opened by %q; want %q by %q", got.First, got.Opening, want.sentence, want.opening)
+		}
+		text := v.Answer[i].First + ": " + v.Answer[i].Rest + "\n  " + strings.Join(want.opening, "\n  ")
+		if !strings.Contains(screen, text) {
+			t.Errorf("got a screen without %q:\n%s", text, screen)
+		}
 	}
-	if want := []string{"file:app.db?_journal_mode=WAL", "PRAGMA cache_size=-65536"}; !slices.Equal(v.Opening, want) {
-		t.Errorf("got %q, want %q", v.Opening, want)
+	if len(v.Answer) != 2 || len(v.More) != 1 {
+		t.Errorf("got %d and %d sentences, want 2 picks above the heat map and 1 sentence below", len(v.Answer), len(v.More))
 	}
 }
 

@@ -70,14 +70,12 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 			baseline += " (" + c.Profile + ")"
 		}
 	}
+	named := len(leftOut(a)) > 0
 	for _, l := range a.Lines {
-		if l.Empty() && len(a.Open) < len(a.Lines)+a.Decided { // named above
+		if named && l.Empty() {
 			continue
 		}
 		line := matrixLine{label: r.label(l.Table), table: l.Table, leaders: leaders(l.Table, m.hasProfiles())}
-		if l.Empty() {
-			line.weight = -1
-		}
 		for i, e := range l.Entries {
 			entry := newEntry(e, l.Table, i == a.Baseline || a.Baseline < 0 || l.Entries[a.Baseline].Row == nil, everywhere)
 			if entry.look == open || entry.look == bad {

@@ -22,7 +22,7 @@ type Screen struct {
 }
 
 const (
-	maxLines     = 45 // of a screen
+	maxLines     = 47 // of a screen
 	minWidth     = 40
 	maxKnow      = 9 // lines of what to know
 	minKnow      = 3
@@ -100,7 +100,7 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 		}
 		lines = append(lines, s.wrap("", "  ", c.text)...)
 		for k, use := range c.uses {
-			if i+k == 0 {
+			if k == 0 {
 				lines = append(lines, r.connectionLines(analysis.NewConnection(use), s)...)
 			}
 			for _, note := range r.notesOf(use) {
@@ -111,15 +111,22 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 	return lines
 }
 
+// leftOut are the tables of which nothing was measured, where others were.
+func leftOut(a analysis.Answer) []analysis.Line {
+	empty := slices.DeleteFunc(slices.Clone(a.Lines), func(l analysis.Line) bool { return !l.Empty() })
+	if len(empty) == len(a.Lines) {
+		return nil
+	}
+	return empty
+}
+
 // leftOutLines name the tables of which nothing was measured, where others were.
 func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
 	var names []string
-	for _, l := range a.Lines {
-		if l.Empty() {
-			names = append(names, listed(r.label(l.Table)))
-		}
+	for _, l := range leftOut(a) {
+		names = append(names, listed(r.label(l.Table)))
 	}
-	if len(names) == 0 || len(names) == len(a.Lines) {
+	if len(names) == 0 {
 		return nil
 	}
 	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", firstFew(names, maxNamed))))
@@ -182,7 +189,7 @@ func (r *Report) computed() (n int) {
 // notesOf are what whoever takes a target with its profile has to know, beside how to open it.
 func (r *Report) notesOf(use *analysis.Row) (all []string) {
 	if r.singleWriter(use) {
-		all = append(all, "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")
+		all = append(all, "one-writer: give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")
 	}
 	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
 		return row.Name() == use.Name() && w.Is(analysis.OfUse)

@@ -533,7 +533,7 @@ func TestNotesBesidePicks(t *testing.T) {
 			trials[i].Figures[assay.BusyOp] = 3
 		}
 	}
-	const writers = "Give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1))."
+	const writers = "one-writer: give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1))."
 	run := plainRun("mattn", "modernc")
 	for name, c := range map[string]struct {
 		timeout string
@@ -560,7 +560,7 @@ func TestNotesBesidePicks(t *testing.T) {
 		if err := r.Write(&text, "html"); err != nil {
 			t.Fatal(err)
 		}
-		code, _, _ := strings.Cut(text.String()[strings.Index(text.String(), `id="opening"`):], "</pre>")
+		code, _, _ := strings.Cut(text.String()[strings.Index(text.String(), `id="opening0"`):], "</pre>")
 		if strings.Contains(code, "busy") || strings.Contains(code, "writers") {
 			t.Errorf("%s: got %q to copy, want what opens it alone", name, code)
 		}

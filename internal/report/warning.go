@@ -219,9 +219,9 @@ func Why(c analysis.Comparison) string {
 		if limit := 1 + rule.Margin; c.Ratio.High > limit || c.Ratio.Low < 1/limit {
 			return fmt.Sprintf("%s, and the margin is %s %%", span(c), wording.Digits(100*rule.Margin))
 		}
-		return fmt.Sprintf("%s, and the A/A test of this table differs by %s %%", span(c), wording.Digits(100*rule.Noise))
+		return fmt.Sprintf("%s, and the baseline differs from itself by %s %% in this table", span(c), wording.Digits(100*rule.Noise))
 	case stat.NotClear:
-		return fmt.Sprintf("%s, not beyond the %s %% by which the A/A test of this table differs", span(c), wording.Digits(100*rule.Noise))
+		return fmt.Sprintf("%s, not beyond the %s %% by which the baseline differs from itself in this table", span(c), wording.Digits(100*rule.Noise))
 	case stat.TooMany:
 		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))
 	case stat.OneLayout:
