@@ -212,7 +212,7 @@ func (f *family) metric() assay.Metric {
 func axisWords(axis string) string {
 	words := map[string]string{
 		"clients": "clients at the same time", "pool": "open connections", "rate": "arrivals per second",
-		"transaction": "operations in a transaction (0: each commits alone)", "rows": "rows in the table",
+		"transaction": "operations in a transaction (0: each commits alone)", "rows": "rows in the table", "processes": "processes on one file",
 	}
 	return cmp.Or(words[axis], wording.Clean(axis)+" (a parameter of the plan)")
 }

@@ -46,8 +46,15 @@ func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
 	return append(append(lines, s.wrap("", "  ", text+":")...), "  "+r.decide(a))
 }
 
-// tablesWords count some tables, and name the first of them.
+// tablesWords count some tables, and name the first of them where it is not all.
 func (r *Report) tablesWords(some []*analysis.Table) string {
+	switch {
+	case len(some) < len(r.Tables):
+	case len(some) == 1:
+		return "the only table"
+	default:
+		return fmt.Sprintf("all %d tables", len(some))
+	}
 	var names []string
 	for _, t := range some {
 		names = append(names, listed(r.label(t)))

@@ -22,10 +22,10 @@ import (
 // pageView is what the template shows: first the answer, then what it rests on.
 type pageView struct {
 	Head        doc.Head
-	Answer      []sentence // what to use, of each class of durability
-	More        []sentence // of the answer, below the heat map
-	Extent      string   // what was measured, and under which conditions
-	Open        []string // what is undecided, and the command that decides it
+	Answer      []sentence   // what to use, of each class of durability
+	More        []sentence   // of the answer, below the heat map
+	Extent      string       // what was measured, and under which conditions
+	Open        doc.Document // what is undecided, and the command that decides it
 	Look        *lookView
 	Price       doc.Document
 	Know        []knowView
@@ -149,7 +149,13 @@ func (r *Report) page(published []Published) *pageView {
 			v.Answer = append(v.Answer, s)
 		}
 	}
-	v.Open = trimmed(append(r.leftOutLines(a, onPage), r.openLines(a, onPage)...))
+	for _, line := range append(r.leftOutLines(a, onPage), r.openLines(a, onPage)...) {
+		if command, is := strings.CutPrefix(line, "  "); is {
+			v.Open.AddLines(doc.Literal, command)
+		} else {
+			v.Open.Add(doc.Paragraph, "%s", line)
+		}
+	}
 	addDurability(&v.Recommended)
 	r.addFactors(&v.Factors)
 	r.addDifferences(&v.Rest)

@@ -283,7 +283,7 @@ func (r *Report) durabilityPrice(a analysis.Answer) doc.Document {
 	d.Add(doc.Heading, "What durability costs")
 	others := r.otherPromises(lead)
 	if len(others) == 0 {
-		d.Add(doc.Paragraph, "%s was measured with one durability only. A profile with another journal_mode or synchronous shows what more or less of it costs.", with(lead))
+		d.Add(doc.Paragraph, "No operation of %s was measured with two classes of durability. A profile that syncs commits otherwise shows what more or less of it costs.", with(lead))
 		return d
 	}
 	grid := doc.Grid{Header: []string{"table", lead.Cell.Profile}, Right: []bool{false, true}}

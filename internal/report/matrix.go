@@ -221,7 +221,10 @@ func (r *Report) label(t *analysis.Table) string { return r.labelOf(t.Cell()) }
 
 func (r *Report) labelOf(cell assay.Cell) string {
 	parts := []string{cell.Operation}
-	if r.differing["workload"] {
+	if slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool {
+		other := t.Cell()
+		return other.Operation == cell.Operation && other.Workload != cell.Workload
+	}) {
 		parts[0] = cell.Workload + ":" + cell.Operation
 	}
 	for _, c := range assay.TableCoordinates() {

@@ -9,14 +9,14 @@ import (
 
 // A figure of too few launches, or of a wide interval, is never printed without it.
 func TestUncertainty(t *testing.T) {
-	for want, i := range map[string]stat.Interval{
-		"":       {N: 3, Center: 100, Low: 81, High: 120},
-		"±21%":   {N: 3, Center: 100, Low: 90, High: 121},
-		"±30%":   {N: 6, Center: 100, Low: 70, High: 110},
-		"±5%":    {N: 2, Center: 100, Low: 95, High: 105},
-		"±240%":  {N: 2, Center: 100, Low: 30, High: 340},
-		"±>999%": {N: 2, Center: 100, Low: 30, High: 1e12},
-		"±":      {N: 1, Center: 100, Low: math.NaN(), High: math.NaN()},
+	for i, want := range map[stat.Interval]string{
+		{N: 3, Center: 100, Low: 81, High: 120}:                "",
+		{N: 3, Center: 100, Low: 90, High: 121}:                "±21%",
+		{N: 6, Center: 100, Low: 70, High: 110}:                "±30%",
+		{N: 2, Center: 100, Low: 95, High: 105}:                "±5%",
+		{N: 2, Center: 100, Low: 30, High: 340}:                "±240%",
+		{N: 2, Center: 100, Low: 30, High: 1e12}:               "±",
+		{N: 1, Center: 100, Low: math.NaN(), High: math.NaN()}: "±",
 	} {
 		if got := uncertainty(i); got != want {
 			t.Errorf("%+v: got %q, want %q", i, got, want)

@@ -93,17 +93,14 @@ func shownFigure(i stat.Interval, unit string) string {
 }
 
 // uncertainty is the half of a figure's interval where the figure has too few launches or too wide
-// an interval to be taken for what it says; the mark alone where it has none.
+// an interval to be taken for what it says; the mark alone where it has none, or one that can be anything.
 func uncertainty(i stat.Interval) string {
 	half := halfWidth(i)
 	switch {
 	case i.N >= stat.MinLaunches && half <= maxSpread:
 		return ""
-	case i.N < 2 || !analysis.Finite(half):
+	case i.N < 2 || !(100*half <= maxHalfWidth):
 		return markSpread
-	}
-	if 100*half > maxHalfWidth {
-		return fmt.Sprintf("%s>%d%%", markSpread, maxHalfWidth)
 	}
 	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
 }
