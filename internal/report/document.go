@@ -75,7 +75,12 @@ func addDurability(d *doc.Document) {
 
 // addConnection shows how to open what was suggested.
 func (r *Report) addConnection(d *doc.Document, c analysis.Connection) {
-	r.addOpening(d, c)
+	if lines := r.openingOf(c); len(lines) > 0 {
+		d.Add(doc.Paragraph, "Open every connection of %s with:", c.Name)
+		for _, line := range lines {
+			d.AddLines(doc.Literal, line)
+		}
+	}
 	telling := r.tellingSettings()
 	settings := slices.DeleteFunc(slices.Clone(c.Settings), func(s assay.Setting) bool { return !telling[s.Name] })
 	if len(settings) == 0 {
@@ -87,27 +92,6 @@ func (r *Report) addConnection(d *doc.Document, c analysis.Connection) {
 	}
 	d.Add(doc.Paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
-}
-
-// addOpening shows the code of a program in the worker's language, or what it needs.
-func (r *Report) addOpening(d *doc.Document, c analysis.Connection) {
-	if code := c.Code(r.Run.Targets); len(code) > 0 {
-		d.Add(doc.Paragraph, "Open every connection of %s with:", c.Name)
-		for _, line := range code {
-			d.AddLines(doc.Literal, line)
-		}
-		return
-	}
-	if c.DSN != "" {
-		d.Add(doc.Paragraph, "Open %s with:", c.Name)
-		d.AddLines(doc.Literal, c.DSN)
-	}
-	if len(c.Each) > 0 {
-		d.Add(doc.Paragraph, "For %s, run on every new connection:", c.Name)
-		for _, sql := range c.Each {
-			d.AddLines(doc.Literal, sql)
-		}
-	}
 }
 
 // tellingSettings are the names of those that some profile asks for or that

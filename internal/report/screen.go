@@ -247,22 +247,25 @@ func noCgoSentence(n analysis.Alternative) string {
 	return fmt.Sprintf("Without cgo: %s, %s %s in %s%s", n.Name, wording.Times(speed), word, of, end)
 }
 
-// connectionLines show how to open what was picked: the code of a program in the
-// worker's language; or its DSN, and what every connection runs; or else its
-// settings in words.
-func (r *Report) connectionLines(c analysis.Connection, s Screen) []string {
-	var lines []string
-	for _, line := range c.Code(r.Run.Targets) {
+// openingOf is how to open what was picked: the code of a program in the worker's language; or its
+// DSN, and what every connection runs.
+func (r *Report) openingOf(c analysis.Connection) []string {
+	lines := c.Code(r.Run.Targets)
+	if len(lines) == 0 {
+		if c.DSN != "" {
+			lines = append(lines, c.DSN)
+		}
+		if len(c.Each) > 0 {
+			lines = append(lines, strings.Join(c.Each, "; "))
+		}
+	}
+	return lines
+}
+
+// connectionLines show how to open what was picked; or else its settings in words.
+func (r *Report) connectionLines(c analysis.Connection, s Screen) (lines []string) {
+	for _, line := range r.openingOf(c) {
 		lines = append(lines, "  "+wording.Printable(line))
-	}
-	if len(lines) > 0 {
-		return lines
-	}
-	if c.DSN != "" {
-		lines = append(lines, "  "+wording.Printable(c.DSN))
-	}
-	if len(c.Each) > 0 {
-		lines = append(lines, "  "+wording.Printable(strings.Join(c.Each, "; ")))
 	}
 	if len(lines) > 0 {
 		return lines
