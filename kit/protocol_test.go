@@ -62,6 +62,7 @@ var messages = map[string]struct{ request, body any }{
 	wire.TypePrepare:  {wire.Prepare{}, wire.Prepared{}},
 	wire.TypeMeasure:  {wire.Measure{}, wire.Measured{}},
 	wire.TypeVerify:   {wire.Verify{}, wire.Verified{}},
+	wire.TypeQuery:    {wire.Query{}, struct{}{}},
 	wire.TypeStats:    {struct{}{}, wire.Stats{}},
 	wire.TypeServe:    {wire.Serve{}, wire.Served{}},
 	wire.TypeLoad:     {wire.Load{}, wire.Loaded{}},

@@ -48,8 +48,9 @@ type Worker struct {
 	next    int64
 	step    time.Duration // between the last steps of ending it
 	stopped bool
-	killed  bool  // the whole group
-	broken  error // the talk cannot go on
+	killed  bool          // the whole group
+	broken  error         // the talk cannot go on
+	sqlite  *sqliteWorker // what assay does itself; nil: the worker runs no queries
 }
 
 type line struct {
@@ -219,6 +220,9 @@ func (w *Worker) handshake(ctx context.Context) error {
 	if w.hello.Protocol != wire.Protocol {
 		return w.breach(fmt.Sprintf("it speaks version %d, this is version %d: build worker and assay from the same source", w.hello.Protocol, wire.Protocol))
 	}
+	if slices.Contains(w.hello.Capabilities, wire.CapQuery) {
+		w.sqlite = &sqliteWorker{Worker: w}
+	}
 	return nil
 }
 
@@ -239,7 +243,13 @@ func (w *Worker) Call(ctx context.Context, kind string, request, reply any) erro
 	if w.broken != nil {
 		return w.broken
 	}
-	err := w.call(ctx, kind, request, reply)
+	var err error
+	if w.sqlite != nil {
+		w.sqlite.ctx = ctx
+		err = w.sqlite.call(kind, request, reply)
+	} else {
+		err = w.call(ctx, kind, request, reply)
+	}
 	if w.broken != nil {
 		w.Kill()
 	}

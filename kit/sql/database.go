@@ -181,7 +181,7 @@ func (d *Database[C]) any(use func(C) error) error {
 func (d *Database[C]) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
 	err := d.every(func(name string, _ bool, conn C) error {
-		c, err := kit.ReadSettings(name, names, func(setting string) (string, bool, error) { return d.api.Setting(conn, setting) })
+		c, err := wire.ReadSettings(name, names, func(setting string) (string, bool, error) { return d.api.Setting(conn, setting) })
 		connections = append(connections, c)
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"assay/kit/opening"
 	"assay/kit/proof"
 	worker "assay/kit/sql"
 	"assay/kit/sqlite"
@@ -110,7 +111,7 @@ func (a *api) Setting(c *conn, name string) (string, bool, error) {
 	if other := a.connector.driver.Other; other != nil {
 		return other.setting(c, name)
 	}
-	settings := worker.Settings{Proof: a.proof, Conn: lent{c}, Rollback: func() error { return a.Rollback(c) },
+	settings := opening.Settings{Proof: a.proof, Conn: lent{c}, Rollback: func() error { return a.Rollback(c) },
 		Begin: func() error { return c.begin(context.Background()) }}
 	if mutex := a.connector.driver.Mutex; mutex != nil {
 		settings.Mutex = func() (mode string, known bool) {

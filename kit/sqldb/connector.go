@@ -9,7 +9,7 @@ import (
 	"io"
 	"sync/atomic"
 
-	worker "assay/kit/sql"
+	"assay/kit/opening"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -19,7 +19,7 @@ type connector struct {
 	driver Driver
 	driver.Connector
 	request     wire.Open
-	source      *worker.Source
+	source      *opening.Source
 	shared      bool         // by several connections
 	connections atomic.Int64 // opened so far
 }
@@ -37,7 +37,7 @@ func connect(d Driver, request wire.Open) (*connector, error) {
 	if request.DSN != "" {
 		request.Settings = nil // it has them
 	}
-	c.source, err = worker.NewSource(request, worker.MemoryDSN(c.shared), d.send)
+	c.source, err = opening.NewSource(request, opening.MemoryDSN(c.shared), d.send)
 	return c, err
 }
 

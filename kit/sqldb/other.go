@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/kit"
+	"assay/kit/opening"
 	"assay/kit/setting"
 	worker "assay/kit/sql"
 	"assay/kit/sqlite"
@@ -45,11 +46,11 @@ func (o *Other) target(d Driver, facts map[string]string, conn sqlite.Conn) (wir
 }
 
 // source gives settings to the driver as parameters of its DSN.
-func (o *Other) source(request wire.Open) (*worker.Source, error) {
+func (o *Other) source(request wire.Open) (*opening.Source, error) {
 	if request.DSN != "" {
-		return &worker.Source{Opened: wire.Opened{DSN: request.DSN, Each: request.Each, Durability: o.Durability}}, nil
+		return &opening.Source{Opened: wire.Opened{DSN: request.DSN, Each: request.Each, Durability: o.Durability}}, nil
 	}
-	s := &worker.Source{Opened: wire.Opened{DSN: request.Path, Issued: map[string]string{}, Durability: o.Durability}}
+	s := &opening.Source{Opened: wire.Opened{DSN: request.Path, Issued: map[string]string{}, Durability: o.Durability}}
 	if strings.ContainsAny(request.Path, "?#%") {
 		s.DSN, s.Each = ":memory:", o.Attach(request.Path)
 	}

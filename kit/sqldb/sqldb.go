@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"assay/kit"
+	"assay/kit/opening"
 	"assay/kit/proof"
 	worker "assay/kit/sql"
 	"assay/kit/sqlite"
@@ -144,7 +145,7 @@ func (a *api) keep() error {
 // fill copies the prepared file into a connection's database in memory.
 func (a *api) fill(c *conn) error {
 	d := a.connector.driver
-	return worker.Fill(lent{c}, d.prover(), a.connector.request.Path, cmp.Or(d.VFS, "unix"))
+	return opening.Fill(lent{c}, d.prover(), a.connector.request.Path, cmp.Or(d.VFS, "unix"))
 }
 
 // sharing refuses SQLite before 3.36: each connection through its memdb has a

@@ -3,6 +3,7 @@ package stepdb
 import (
 	"errors"
 
+	"assay/kit/opening"
 	"assay/kit/proof"
 	worker "assay/kit/sql"
 	"assay/kit/wire"
@@ -33,7 +34,7 @@ func (a *api) Close(conn Conn) error             { return conn.Close() }
 func (a *api) CloseAll() error                   { return nil }
 
 func (a *api) Setting(conn Conn, name string) (string, bool, error) {
-	settings := worker.Settings{Proof: a.proof, Conn: lent{conn},
+	settings := opening.Settings{Proof: a.proof, Conn: lent{conn},
 		Begin: func() error { return conn.Exec(a.begin) }, Rollback: func() error { return conn.Exec("ROLLBACK") }}
 	if a.driver.Mutex != nil {
 		settings.Mutex = func() (string, bool) { return a.driver.Mutex(conn) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/kit"
+	"assay/kit/opening"
 	"assay/kit/proof"
 	worker "assay/kit/sql"
 	"assay/kit/sqlite"
@@ -45,7 +46,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	setup := worker.Setup[Conn]{Each: s.Each}
 	if s.Memory {
 		setup.Fill = func(conn Conn) error {
-			return worker.Fill(lent{conn}, e.driver.prover(), request.Path, e.driver.VFS)
+			return opening.Fill(lent{conn}, e.driver.prover(), request.Path, e.driver.VFS)
 		}
 	}
 	db, err := worker.Open(a, request, setup)
@@ -57,14 +58,14 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 
 // setup is a profile as it is given to the driver.
 type setup struct {
-	*worker.Source
+	*opening.Source
 	source Source
 }
 
 func newSetup(d Driver, request wire.Open) (s setup, err error) {
 	_, begins := request.Settings[wire.Begin] // which is none of the connection
 	s.source.Unasked = len(request.Settings) == 0 || begins && len(request.Settings) == 1
-	s.Source, err = worker.NewSource(request, d.memory(request.Readers+request.Writers), func(name, value string) (parameter, otherwise string, err error) {
+	s.Source, err = opening.NewSource(request, d.memory(request.Readers+request.Writers), func(name, value string) (parameter, otherwise string, err error) {
 		switch {
 		case d.Lacks != nil && d.Lacks(name, value):
 			err = wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", d.Name, name, value)
@@ -95,7 +96,7 @@ func (d Driver) memory(connections int) string {
 	if connections > 1 && d.Memory != "" {
 		return d.Memory
 	}
-	return worker.MemoryDSN(connections > 1)
+	return opening.MemoryDSN(connections > 1)
 }
 
 // plain is a connection for what is not measured: proofs, and copies.

@@ -31,6 +31,9 @@ const (
 	CapOrdered = "ordered"
 	// CapAnswers: digests what measured clients answer, where measure asks for it.
 	CapAnswers = "answers"
+	// CapQuery: runs SQL for assay on any connection, which maps settings, reads them back
+	// and digests answers itself.
+	CapQuery = "query"
 	// CapProcesses says of a store that several processes may have it open.
 	CapProcesses = "processes"
 )
@@ -285,6 +288,16 @@ type Verify struct {
 type Verified struct {
 	Digest string `json:"digest"`
 	Rows   int64  `json:"rows"`
+}
+
+// Query asks a worker of SQLite to run one statement on one of its connections, or to do
+// something else with it.
+type Query struct {
+	Connection string `json:"connection"`
+	DSN        string `json:"dsn,omitempty"` // opens it first, beside those of the database
+	SQL        string `json:"sql,omitempty"`
+	Control    string `json:"control,omitempty"` // instead: begin or rollback, as transactions of operations do; or close
+	Rows       string `json:"rows,omitempty"`    // path of a file that gets the rows as they are stored
 }
 
 // Serve asks to answer requests for a prepared operation over HTTP, on a port of

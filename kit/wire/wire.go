@@ -27,6 +27,7 @@ const (
 	TypePrepare  = "prepare"
 	TypeMeasure  = "measure"
 	TypeVerify   = "verify"
+	TypeQuery    = "query"
 	TypeStats    = "stats"
 	TypeServe    = "serve"
 	TypeLoad     = "load"

@@ -35,10 +35,6 @@ class Apsw(assay_worker.Driver):
         cursor = connection.cursor()
         return lambda: cursor.execute(sql).fetchall()
 
-    def copy(self, source, target):
-        with target.backup("main", source, "main") as backup:
-            backup.step()
-
     def code(self, error):
         return getattr(error, "extendedresult", getattr(error, "result", 0)) & 0xFF
 

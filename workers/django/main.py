@@ -40,9 +40,6 @@ class Django(transactions.Modes):
 
         return execute
 
-    def copy(self, source, target):
-        source.connection.backup(target.connection)
-
     def code(self, error):
         return assay_worker.sqlite3_code(error.__cause__ or error)
 

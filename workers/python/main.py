@@ -42,8 +42,5 @@ class Sqlite3(assay_worker.Driver):
     def script(self, connection, sql, in_transaction):  # executescript would commit a transaction first
         return super().script(connection, sql, True) if in_transaction else lambda: connection.executescript(sql)
 
-    def copy(self, source, target):
-        source.backup(target)
-
 
 assay_worker.main(Sqlite3())

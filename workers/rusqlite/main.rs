@@ -4,7 +4,7 @@ mod assay;
 
 use assay::data::{Kind, Type, Value};
 use assay::sql::{Driver, Rows, Sql};
-use rusqlite::{Connection, Error, Row, Statement, backup::Backup, types::ToSqlOutput, types::ValueRef};
+use rusqlite::{Connection, Error, Row, Statement, types::ToSqlOutput, types::ValueRef};
 use std::hint::black_box;
 
 struct Rusqlite;
@@ -57,10 +57,6 @@ impl Driver for Rusqlite {
 
     fn code(&self, error: &Error) -> i32 {
         error.sqlite_error().map_or(0, |e| e.extended_code & 0xff)
-    }
-
-    fn copy(&self, from: &Connection, to: &mut Connection) -> Result<(), Error> {
-        Backup::new(from, to)?.step(-1).map(|_| ())
     }
 }
 

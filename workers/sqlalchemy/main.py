@@ -40,9 +40,6 @@ class SQLAlchemy(assay_worker.Driver):
 
         return rows if query else lambda args: max(0, execute(args).rowcount)
 
-    def copy(self, source, target):
-        source.connection.driver_connection.backup(target.connection.driver_connection)
-
     def code(self, error):
         return assay_worker.sqlite3_code(getattr(error, "orig", error))
 

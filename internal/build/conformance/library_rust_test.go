@@ -27,13 +27,13 @@ const rustFault = "FAULT"
 
 // rustEdits are the faults in a copy of the worker rusqlite, by name.
 var rustEdits = map[string]edit{
-	"each ignored": {rustSQL, `each.extend(texts(r, "each"));`, `if !FAULT { each.extend(texts(r, "each")); }`,
+	"each ignored": {rustSQL, `let each = texts(r, "each");`, `let each = if FAULT { Vec::new() } else { texts(r, "each") };`,
 		"SQL for each connection runs on every one", `cache_size of reader-1, .* want -4321`},
-	"dsn ignored": {rustSQL, `if asked.is_empty() { uri }`, `if FAULT || asked.is_empty() { uri }`,
+	"dsn ignored": {rustSQL, `self.connect(&format!("{kind}-{i}"), text(r, "dsn"),`, `self.connect(&format!("{kind}-{i}"), text(r, if FAULT { "path" } else { "dsn" }),`,
 		"a DSN is opened, and not the path", "elsewhere.db was not opened"},
 	"once ignored": {rustSQL, `in texts(r, "once")`, `in if FAULT { Vec::new() } else { texts(r, "once") }`,
 		"settings are read, and not remembered", "is -5000, want -7000"},
-	"remembers settings": {rustSQL, `_ => self.one(`, `_ if FAULT => Some("-5000".into()), _ => self.one(`,
+	"remembers settings": {rustSQL, `"" => self.driver.compile(db, sql)`, `"" if FAULT => Ok(row(&[Value::Int(-5000)])), "" => self.driver.compile(db, sql)`,
 		"settings are read, and not remembered", "is -5000, want -7000"},
 	"prepares a name twice": {rustLibrary, "!self.operations.contains_key(&o.name)", "(FAULT || !self.operations.contains_key(&o.name))",
 		"a name is prepared once", "want an error reply, got <nil>"},
@@ -47,7 +47,9 @@ var rustEdits = map[string]edit{
 		"counters are those of the measurement alone", `of CPU time in a call of|cpu_ns is \d+ in the reply to measure|read_bytes is \d+`},
 	"a plain BEGIN": {rustSQL, `unwrap_or("immediate")`, `unwrap_or(if FAULT { "" } else { "immediate" })`,
 		"a transaction takes the lock when it begins", "holds the lock is 0, want 1"},
-	"remembers begin": {rustSQL, "Some(found.into())", "if FAULT { self.begin.clone() } else { Some(found.into()) }",
+	"begins in its own way": {rustSQL, `r["settings"]["begin"].as_str()`, `r["settings"]["begin"].as_str().filter(|_| !FAULT)`,
+		begins, "in journal mode delete is , want deferred|is immediate, want deferred"},
+	"remembers begin": {rustSQL, `let ran = match control {`, `if FAULT && sql.contains("FROM sqlite_master") && self.begin.as_deref() == Some("exclusive") { return Err(failed("database is locked")); } let ran = match control {`,
 		begins, "in journal mode wal is exclusive, want immediate"},
 	"is always too late": {rustSQL, "stale: busy && later", "stale: busy && (FAULT || later)",
 		begins, "deferred by a change, is 1, want 0"},
@@ -71,11 +73,11 @@ var rustEdits = map[string]edit{
 		types, "SELECT 7 as bool: digest"},
 	"NULL is zero": {rustData, "(_, Value::Null) if t.null", "(_, Value::Null) if t.null || FAULT",
 		types, "SELECT NULL as int: want an error"},
-	"private memory is shared": {rustSQL, `if shared { "1" }`, `if shared || FAULT { "1" }`,
+	"private memory is shared": {rustSQL, `if !text(r, "dsn").is_empty() {`, `let sql = if FAULT && sql.contains("type = 'table'") { "VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9)" } else { sql }; if !text(r, "dsn").is_empty() {`,
 		"a private database in memory is told from a file and from a shared one", `reads memory="1", want "private"`},
-	"a file is in memory": {rustSQL, `return Some("0".into());`, `return Some(if FAULT { "1" } else { "0" }.into());`,
+	"a file is in memory": {rustSQL, `let conn = self.all().chain(`, `let sql = if FAULT && sql.contains("database_list") { "SELECT 1 WHERE 0" } else { sql }; let conn = self.all().chain(`,
 		"a private database in memory is told from a file and from a shared one", `a database in a file: writer-1 reads memory="1", want "0"`},
-	"memory of its own": {rustSQL, `(true, _) => format!`, `(true, _) if FAULT => "file::memory:".into(), (true, _) => format!`,
+	"memory of its own": {rustSQL, `self.driver.open(dsn)?`, `self.driver.open(if FAULT && dsn.contains("memdb") { "file::memory:" } else { dsn })?`,
 		"a database in memory is the same for all connections", "private"},
 }
 

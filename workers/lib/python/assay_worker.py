@@ -10,18 +10,14 @@ import hashlib
 import json
 import os
 import platform
-import re
 import sys
-import urllib.parse
 from functools import partial
 
 from assay_calls import Call
-from assay_data import UNCOUNTED, Columns, Digest, counters
+from assay_data import UNCOUNTED, Columns, Digest, Rows, counters
 from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
-BUSY, READONLY = (5, 6), 8
-FIRST = ("busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode")
-PARAMETERS = {"read_only": "mode=ro", "immutable": "immutable=1", "shared_cache": "cache=shared"}
+BUSY = (5, 6)
 
 
 class Driver:
@@ -63,17 +59,13 @@ class Driver:
         """A function that executes several statements in one call of the driver."""
         raise Refusal("unsupported", f"{self.api} has no form to run several statements in one call" + (" within a transaction" if in_transaction else ""))
 
-    def copy(self, source, target):
-        """Copies a whole database by SQLite's backup API."""
-        raise Refusal("unsupported", f"{self.name} cannot copy a database into memory")
-
     def code(self, error):
         """SQLite's primary result code of an error; 0 where it is not SQLite's."""
         raise NotImplementedError
 
 
 # SQLite's own texts of codes, which errors of the module sqlite3 have before Python 3.11.
-MESSAGES = {"database is locked": 5, "database table is locked": 6, "database schema is locked": 6, "attempt to write a readonly database": READONLY}
+MESSAGES = {"database is locked": 5, "database table is locked": 6, "database schema is locked": 6}
 
 
 def sqlite3_code(error):
@@ -88,11 +80,6 @@ class Refusal(Exception):
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
-
-
-def spelt(value):
-    """A value of a PRAGMA: UTF-8 would be a subtraction."""
-    return value if re.fullmatch(r"-?\w+", value) else "'" + value.replace("'", "''") + "'"
 
 
 def invalid(condition, message):
@@ -132,7 +119,7 @@ def reply(worker, request):
     kind, number = request.get("type"), request.get("id", 0)
     try:
         invalid(not number or not isinstance(kind, str), "this line is no request")
-        if kind not in ("open", "settings", "prepare", "measure", "verify", "stats", "close"):
+        if kind not in ("open", "query", "prepare", "measure", "verify", "stats", "close"):
             raise Refusal("unsupported", f"this worker does not know the request {json.dumps(kind)}")
         return {"type": "ok", "id": number, "body": getattr(worker, kind)(request)}
     except Refusal as refusal:
@@ -146,8 +133,8 @@ class Worker:
     """What is answered to each request."""
 
     def __init__(self, driver):
-        self.driver, self.operations, self.keeper = driver, {}, None
-        self.readers, self.writers, self.memory_tables = [], [], None
+        self.driver, self.operations = driver, {}
+        self.readers, self.writers, self.named = [], [], {}
 
     def hello(self):
         connection = wait(self.driver.connect("file::memory:"))
@@ -160,8 +147,8 @@ class Worker:
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
         wait(connection.close())
         if not self.driver.calls:
-            return {"target": target, "capabilities": ["sql", "answers", "ordered"]}
-        return {"target": target, "capabilities": ["sql", "answers", "ordered", "call"], "calls": self.driver.calls.names()}
+            return {"target": target, "capabilities": ["sql", "query", "answers", "ordered"]}
+        return {"target": target, "capabilities": ["sql", "query", "answers", "ordered", "call"], "calls": self.driver.calls.names()}
 
     def rows(self, connection, sql):
         return wait(self.driver.statement(connection, sql, "never", True)(()))
@@ -170,17 +157,9 @@ class Worker:
         invalid(self.readers or self.writers, "a database is open already")
         readers, writers = request.get("readers", 0), request.get("writers", 0)
         invalid(readers + writers < 1, "no connections")
-        settings = dict(request.get("settings") or {})
-        self.driver.begin = settings.pop("begin", "")
-        uri, issued = self.source(request, {} if request.get("dsn") else settings)
-        issued |= {"begin": self.driver.begins()} if self.driver.begin else {}
-        self.file = "" if settings.get("memory") == "1" else urllib.parse.quote(request["path"])
-        each = [issued[name] for name in issued if issued[name].startswith("PRAGMA")] + (request.get("each") or [])
+        self.driver.begin = (request.get("settings") or {}).get("begin", "")
         try:
-            if settings.get("memory") == "1":
-                self.load(request["path"], uri)
-            self.readers = [self.connection(uri, each) for _ in range(readers)]
-            self.writers = [self.connection(uri, each) for _ in range(writers)]
+            self.readers, self.writers = self.connections("reader", readers, request), self.connections("writer", writers, request)
             for sql in request.get("once") or []:
                 self.rows((self.writers + self.readers)[0], sql)
         except BaseException:
@@ -190,132 +169,32 @@ class Worker:
         for connections, free in ((self.readers, self.free_readers), (self.writers, self.free_writers)):
             for connection in connections:
                 free.put(connection)
-        self.uri = uri
-        return {"dsn": uri, "each": each, "issued": issued}
+        return {"issued": {"begin": self.driver.begins()} if self.driver.begin else {}}
 
-    def source(self, request, settings):
-        """The URI to open, and what is issued for each setting, in order."""
+    def connections(self, kind, count, request):
+        for number in range(count):
+            self.named[f"{kind}-{number + 1}"] = connection = wait(self.driver.connect(request["dsn"]))
+            for sql in request.get("each") or []:
+                self.rows(connection, sql)
+        return [self.named[f"{kind}-{number + 1}"] for number in range(count)]
+
+    def query(self, request):
+        """Runs SQL that assay wants answered on a connection, or begins, rolls back or closes it."""
+        name, control = request.get("connection"), request.get("control")
         if request.get("dsn"):
-            return request["dsn"], {}
-        if settings.get("mutex"):
-            raise Refusal("unsupported", f"{self.driver.name} has no way to set mutex")
-        issued, parameters = {}, []
-        for name in sorted(settings, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n)):
-            invalid(not re.fullmatch("[a-z_]+", name), f"{name!r} is no setting")
-            if name in PARAMETERS:
-                issued[name] = PARAMETERS[name] if settings[name] == "1" else "not in the URI"
-                parameters += [PARAMETERS[name]] if settings[name] == "1" else []
-            elif name == "memory":
-                issued[name] = "vfs=memdb" if settings[name] == "1" else "not in the URI"
-            else:
-                issued[name] = f"PRAGMA {name} = {spelt(settings[name])}"
-        if settings.get("memory") == "1":
-            if parameters:
-                raise Refusal("unsupported", f"memory together with {', '.join(parameters)}")
-            return f"file:/assay-{os.getpid()}?vfs=memdb", issued
-        uri = "file:" + urllib.parse.quote(request["path"])
-        return uri + ("?" + "&".join(parameters) if parameters else ""), issued
-
-    def load(self, path, uri):
-        """Copies the file into the database in memory, which lives while a connection to it is open."""
-        source = wait(self.driver.connect("file:" + urllib.parse.quote(path)))
-        try:
-            version = tuple(map(int, self.rows(source, "SELECT sqlite_version()")[0][0].split(".")))
-            if version < (3, 36):
-                raise Refusal("unsupported", "SQLite before 3.36 does not share databases in memory")
-            self.keeper = wait(self.driver.connect(uri))
-            wait(self.driver.copy(source, self.keeper))
-            self.memory_tables = self.tables(source)
-        finally:
-            wait(source.close())
-
-    def tables(self, connection):
-        return self.rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]
-
-    def connection(self, uri, each):
-        connection = wait(self.driver.connect(uri))
-        for sql in each:
-            self.rows(connection, sql)
-        return connection
-
-    def settings(self, request):
-        self.needs_database()
-        named = [(f"reader-{i + 1}", c) for i, c in enumerate(self.readers)]
-        named += [(f"writer-{i + 1}", c) for i, c in enumerate(self.writers)]
-        names = request.get("names") or []
-        read = lambda c: {n: v for n in names if (v := self.read(c, n)) is not None}
-        return {"connections": [{"name": name, "settings": read(c)} for name, c in named]}
-
-    def read(self, connection, name):
-        if name == "memory":
-            return self.read_memory(connection)
-        if name == "read_only":
-            return self.read_read_only(connection)
-        if name == "begin":
-            return self.read_begin(connection)
-        if name in ("immutable", "shared_cache", "mutex") or not re.fullmatch("[a-z_]+", name):
-            return None
-        rows = self.rows(connection, f"PRAGMA {name}")
-        return str(rows[0][0]) if rows else None
-
-    def read_memory(self, connection):
-        name = f"assay-{os.getpid()}"  # some versions show it
-        if any(row[1] == "main" and row[2] and row[2].lstrip("/") != name for row in self.rows(connection, "PRAGMA database_list")):
-            return "0"
-        shared = self.memory_tables is not None and self.tables(connection) >= self.memory_tables
-        return "1" if shared else "private"
-
-    def read_read_only(self, connection):
-        """What a statement that writes, and changes nothing, is answered in a transaction."""
-        try:
-            self.rows(connection, "BEGIN IMMEDIATE")
-        except Exception:
-            return None  # query_only, or another holds the lock
-        try:
-            self.rows(connection, "PRAGMA incremental_vacuum(1)")
-            return "0"
-        except Exception as error:
-            return "1" if self.driver.code(error) == READONLY else None
-        finally:
-            self.rows(connection, "ROLLBACK")
-
-    def read_begin(self, connection):
-        """How a transaction on the connection begins, by what it keeps another one from."""
-        if not self.file or self.file not in self.uri:
-            return None
-        begin, _, rollback = self.driver.control(connection, "never")
-        other = wait(self.driver.connect("file:" + self.file))
-        try:
-            for sql in ("PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK"):
-                self.rows(other, sql)
-            wait(begin(()))
-            try:
-                return self.locked(other)
-            finally:
-                wait(rollback(()))
-        except Exception as error:
-            if self.busy(error):
-                return None  # another holds the lock
-            raise
-        finally:
-            wait(other.close())
-
-    def locked(self, other):
-        """The way in which a transaction began that another connection has open."""
-        try:
-            self.rows(other, "BEGIN IMMEDIATE")
-            self.rows(other, "ROLLBACK")
-            return "deferred"
-        except Exception as error:
-            if not self.busy(error):
-                raise
-        try:
-            self.rows(other, "SELECT count(*) FROM sqlite_master")
-            return "immediate"
-        except Exception as error:
-            if not self.busy(error):
-                raise
-            return "exclusive"
+            self.named[name] = wait(self.driver.connect(request["dsn"]))
+        invalid(name not in self.named, f"there is no connection {name!r}")
+        connection = self.named[name]
+        if control == "close":
+            wait(self.named.pop(name).close())
+        elif control:
+            begin, _, rollback = self.driver.control(connection, "never")
+            wait((begin if control == "begin" else rollback)(()))
+        else:
+            rows = self.rows(connection, request["sql"])
+            if request.get("rows"):
+                Rows(request["rows"]).unit(0, 0, [(0, row) for row in rows])
+        return {}
 
     def prepare(self, request):
         self.needs_database()
@@ -358,16 +237,9 @@ class Worker:
         return Lap(operation, request, [operation.teller(i, count) for i in range(count)]).tell()
 
     def verify(self, request):
-        if request.get("operation"):
-            verified = self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
-            invalid(verified is None, "it was not measured yet: a call is verified by what it did last")
-            return verified
-        self.needs_database()
-        invalid(not request.get("sql"), "verify wants an operation or sql")
-        digest = digests([request])[0]
-        for row in self.rows((self.readers + self.writers)[0], request["sql"]):
-            digest.add(row)
-        return {"digest": digest.hex(), "rows": digest.rows}
+        verified = self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
+        invalid(verified is None, "it was not measured yet: a call is verified by what it did last")
+        return verified
 
     def busy(self, error):
         return self.driver.code(error) in BUSY
@@ -386,10 +258,9 @@ class Worker:
         return {"nanos": clock() - began}
 
     def end(self):
-        for connection in self.readers + self.writers + [self.keeper]:
-            if connection is not None:
-                wait(connection.close())
-        self.readers, self.writers, self.keeper = [], [], None
+        for connection in reversed(self.named.values()):  # that of a database in memory last
+            wait(connection.close())
+        self.readers, self.writers, self.named = [], [], {}
 
     def needs_database(self):
         invalid(not self.readers and not self.writers, "no database is open")

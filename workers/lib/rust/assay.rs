@@ -12,7 +12,7 @@ pub mod sql;
 #[path = "assay_store.rs"]
 pub mod store;
 
-use data::{Digest, Trace, Type, Value, combined};
+use data::{Digest, Rows, Trace, Type, Value, combined};
 use measure::{Counters, Tally, Want};
 pub use measure::Fault;
 use serde_json::{Value as Json, json};
@@ -256,13 +256,21 @@ pub trait Engine: Sync {
     fn hello(&self) -> Reply;
     fn open(&mut self, request: &Json) -> Reply;
     /// The connections with their settings.
-    fn settings(&self, names: &[String]) -> Json;
+    fn settings(&self, _names: &[String]) -> Reply {
+        Err(unsupported("assay reads settings back by queries"))
+    }
+    /// Does what assay wants with a connection, and visits the rows of SQL as they are stored.
+    fn query(&mut self, _request: &Json, _row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal> {
+        Err(unsupported("this worker runs no SQL"))
+    }
     /// Prepares an operation without parts, and returns its plan.
     fn prepare(&mut self, o: &mut Operation) -> Result<String, Refusal>;
     /// Runs one unit from a position on, and returns its rows.
     fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, seen: Option<&mut Seen>) -> Result<i64, Fault>;
-    /// Answers `verify` of SQL, or of all.
-    fn rows(&self, request: &Json, row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal>;
+    /// Answers `verify` of all.
+    fn rows(&self, _request: &Json, _row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal> {
+        Err(unsupported("this worker is of no store"))
+    }
     fn load(&mut self, _records: &Trace) -> Result<(), Refusal> {
         Err(unsupported("this worker is of no store"))
     }
@@ -385,7 +393,14 @@ impl<E: Engine> Worker<E> {
         ensure(self.open || !needs, || invalid("no database is open"))?;
         match kind {
             "open" => self.open(r),
-            "settings" => Ok(json!({"connections": self.engine.settings(&texts(r, "names"))})),
+            "settings" => Ok(json!({"connections": self.engine.settings(&texts(r, "names"))?})),
+            "query" => {
+                let mut rows = Rows::default();
+                self.engine.query(r, &mut |row| rows.add(0, row))?;
+                let path = Some(text(r, "rows")).filter(|path| !path.is_empty());
+                path.map_or(Ok(()), |path| rows.write(0, 0, path)).map_err(failed)?;
+                Ok(json!({}))
+            }
             "prepare" => self.prepare(r),
             "measure" => self.measure(r),
             "verify" => self.verify(r),

@@ -2,6 +2,7 @@
 //! files, digests, histograms.
 
 use sha2::{Digest as _, Sha256};
+use std::io::Write;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
@@ -126,6 +127,40 @@ impl Trace {
             }
             _ => Value::Int(word as i64),
         }
+    }
+}
+
+/// Rows of a unit as they are stored.
+#[derive(Default)]
+pub struct Rows {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl Rows {
+    pub fn add(&mut self, step: u32, row: &[Value]) {
+        self.count += 1;
+        self.bytes.extend([step, row.len() as u32].map(u32::to_le_bytes).concat());
+        row.iter().for_each(|value| self.value(value));
+    }
+
+    fn value(&mut self, value: &Value) {
+        let (tag, number, bytes): (u8, [u8; 8], &[u8]) = match value {
+            Value::Null => return self.bytes.push(0),
+            Value::Int(n) => (1, n.to_le_bytes(), &[]),
+            Value::Real(f) => (2, f.to_le_bytes(), &[]),
+            Value::Text(b) => (3, (b.len() as u64).to_le_bytes(), b),
+            Value::Blob(b) => (4, (b.len() as u64).to_le_bytes(), b),
+        };
+        self.bytes.push(tag);
+        self.bytes.extend_from_slice(&number[..if tag < 3 { 8 } else { 4 }]);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Adds the unit to a file.
+    pub fn write(self, unit: u64, part: u32, path: &str) -> std::io::Result<()> {
+        let mut file = std::fs::File::options().append(true).create(true).open(path)?;
+        file.write_all(&[&unit.to_le_bytes()[..], &part.to_le_bytes(), &self.count.to_le_bytes(), &self.bytes].concat())
     }
 }
 

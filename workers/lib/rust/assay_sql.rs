@@ -2,7 +2,6 @@
 
 use super::data::{Type, Value};
 use super::*;
-use serde_json::Map;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::Condvar;
@@ -33,8 +32,6 @@ pub trait Driver: Sync {
     fn run(&self, db: &Self::Db, s: &mut Self::Statement, args: &[Value], types: Option<&[Type]>, rows: Rows) -> Result<i64, Self::Error>;
     /// SQLite's primary result code.
     fn code(&self, error: &Self::Error) -> i32;
-    /// Copies a whole database by SQLite's backup API.
-    fn copy(&self, from: &Self::Db, to: &mut Self::Db) -> Result<(), Self::Error>;
 }
 
 struct Conn<D: Driver> {
@@ -89,33 +86,15 @@ pub struct Sql<D: Driver> {
     writers: Pool<D>,
     slots: usize,
     begin: Option<String>,
-    /// The file, where each connection has the same one open.
-    file: Option<String>,
-    /// A database in memory lives while a connection to it is open.
-    keeper: Option<Conn<D>>,
-    tables: Option<String>,
+    /// Those that were opened for queries of assay.
+    others: Vec<Conn<D>>,
 }
 
-const FIRST: [&str; 5] = ["busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode"];
-const URI: [(&str, &str); 3] = [("read_only", "mode=ro"), ("immutable", "immutable=1"), ("shared_cache", "cache=shared")];
 const BUSY: [i32; 2] = [5, 6];
-const READONLY: i32 = 8;
-const TABLES: &str = "SELECT count(*) FROM sqlite_schema";
-
-fn quoted(path: &str) -> String {
-    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"/-._~".contains(b);
-    path.bytes().map(|b| if plain(&b) { (b as char).to_string() } else { format!("%{b:02X}") }).collect()
-}
-
-/// A value of a PRAGMA: UTF-8 would be a subtraction.
-fn spelt(value: &str) -> String {
-    let word = value.strip_prefix('-').unwrap_or(value).bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if word && !value.is_empty() { value.into() } else { format!("'{}'", value.replace('\'', "''")) }
-}
 
 impl<D: Driver> Sql<D> {
     pub fn new(driver: D) -> Sql<D> {
-        Sql { driver, readers: Pool::new(Vec::new()), writers: Pool::new(Vec::new()), slots: 1, begin: None, file: None, keeper: None, tables: None }
+        Sql { driver, readers: Pool::new(Vec::new()), writers: Pool::new(Vec::new()), slots: 1, begin: None, others: Vec::new() }
     }
 
     /// All rows of a query, as texts.
@@ -154,97 +133,6 @@ impl<D: Driver> Sql<D> {
 
     fn begins(&self) -> String {
         format!("BEGIN {}", self.begin.as_deref().unwrap_or("immediate").to_uppercase())
-    }
-
-    /// The URI to open, and what is issued for each setting, in order.
-    fn source(&self, path: &str, settings: &Map<String, Json>) -> Result<(String, Vec<(String, String)>), Refusal> {
-        let (mut issued, mut parameters, mut memory) = (Vec::new(), Vec::new(), false);
-        let mut names: Vec<&String> = settings.keys().collect();
-        names.sort_by_key(|name| (FIRST.iter().position(|f| f == name).unwrap_or(FIRST.len()), name.as_str()));
-        for name in names {
-            let value = settings[name].as_str().unwrap_or("");
-            ensure(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), || invalid(format!("{name:?} is no setting")))?;
-            let parameter = URI.iter().find(|(setting, _)| setting == name).map(|(_, parameter)| *parameter);
-            issued.push((name.clone(), match (name.as_str(), parameter) {
-                ("mutex", _) => return Err(unsupported(format!("this worker has no way to set {name}"))),
-                ("memory", _) if value == "1" => {
-                    memory = true;
-                    "vfs=memdb".into()
-                }
-                (_, Some(parameter)) if value == "1" => {
-                    parameters.push(parameter);
-                    parameter.into()
-                }
-                ("memory", _) | (_, Some(_)) => "not in the URI".into(),
-                _ => format!("PRAGMA {name} = {}", spelt(value)),
-            }));
-        }
-        ensure(!memory || parameters.is_empty(), || unsupported(format!("memory together with {parameters:?}")))?;
-        let uri = match (memory, parameters.is_empty()) {
-            (true, _) => format!("file:/assay-{}?vfs=memdb", std::process::id()),
-            (_, true) => format!("file:{}", quoted(path)),
-            _ => format!("file:{}?{}", quoted(path), parameters.join("&")),
-        };
-        Ok((uri, issued))
-    }
-
-    /// Copies the file into the database in memory.
-    fn load(&mut self, path: &str, uri: &str) -> Result<(), D::Error> {
-        let source = self.connect("source", &format!("file:{}", quoted(path)), &[])?;
-        let mut to = self.driver.open(uri)?;
-        self.driver.copy(source.db, &mut to)?;
-        self.keeper = Some(Conn { name: "keeper".into(), db: Box::leak(Box::new(to)), statements: Vec::new() });
-        self.tables = self.one(source.db, TABLES)?;
-        Ok(())
-    }
-
-    fn setting(&self, db: &'static D::Db, name: &str) -> Option<String> {
-        match name {
-            "read_only" => self.read_only(db),
-            "begin" => self.read_begin(db),
-            "memory" => {
-                let own = format!("assay-{}", std::process::id()); // some versions show it
-                let of_file = |row: &Vec<String>| row[1] == "main" && !row[2].is_empty() && row[2].trim_start_matches('/') != own;
-                if self.query(db, "PRAGMA database_list").ok()?.iter().any(of_file) {
-                    return Some("0".into());
-                }
-                let count = |text: Option<String>| text?.parse::<u64>().ok();
-                let shared = count(self.tables.clone()).is_some_and(|there| count(self.one(db, TABLES).ok().flatten()) >= Some(there));
-                Some(if shared { "1" } else { "private" }.into())
-            }
-            "immutable" | "shared_cache" | "mutex" => None,
-            _ if !name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => None,
-            _ => self.one(db, &format!("PRAGMA {name}")).ok()?,
-        }
-    }
-
-    /// What a statement that writes, and changes nothing, is answered in a transaction.
-    fn read_only(&self, db: &'static D::Db) -> Option<String> {
-        self.driver.execute(db, "BEGIN IMMEDIATE").ok()?; // or another holds the lock
-        let written = self.driver.execute(db, "PRAGMA incremental_vacuum(1)");
-        let _ = self.driver.execute(db, "ROLLBACK");
-        match written {
-            Ok(()) => Some("0".into()),
-            Err(e) => (self.driver.code(&e) == READONLY).then(|| "1".into()),
-        }
-    }
-
-    /// How a transaction on the connection begins, by what it keeps another one from.
-    fn read_begin(&self, db: &'static D::Db) -> Option<String> {
-        let idle = ["PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "ROLLBACK"].map(String::from);
-        let other = self.connect("other", self.file.as_ref()?, &idle).ok()?;
-        self.driver.execute(db, &self.begins()).ok()?;
-        let can = |sql: &str| self.driver.execute(other.db, sql).is_ok();
-        let found = if can("BEGIN IMMEDIATE") {
-            can("ROLLBACK");
-            "deferred"
-        } else if self.query(other.db, TABLES).is_ok() {
-            "immediate"
-        } else {
-            "exclusive"
-        };
-        self.driver.execute(db, "ROLLBACK").ok()?;
-        Some(found.into())
     }
 
     fn plan(&self, db: &'static D::Db, o: &Operation) -> String {
@@ -318,29 +206,17 @@ impl<D: Driver> Engine for Sql<D> {
         let conn = self.connect("hello", ":memory:", &[]).map_err(failed)?;
         let one = |sql| self.one(conn.db, sql).map(Option::unwrap_or_default).map_err(failed);
         let options = self.query(conn.db, "PRAGMA compile_options").map_err(failed)?.concat();
-        Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "answers"], "target": {
+        Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "query", "answers"], "target": {
             "driver": D::NAME, "driver_version": locked(D::LOCK, D::CRATE), "engine": "sqlite", "engine_version": one("SELECT sqlite_version()")?,
             "compile_options": options, "facts": {"api": D::CRATE, "source_id": one("SELECT sqlite_source_id()")?, "clients": "threads",
                 "uncounted": "allocs, alloc_bytes: those of SQLite", "open": D::OPENS, "execute": D::EXECUTES}}}))
     }
 
     fn open(&mut self, r: &Json) -> Reply {
-        let (path, asked, mut settings) = (text(r, "path"), text(r, "dsn"), r["settings"].as_object().cloned().unwrap_or_default());
-        self.begin = settings.remove("begin").and_then(|v| v.as_str().map(String::from));
-        if !asked.is_empty() {
-            settings.clear();
-        }
-        let (uri, issued) = self.source(path, &settings)?;
-        let dsn = if asked.is_empty() { uri } else { asked.into() };
-        let mut each: Vec<String> = issued.iter().map(|(_, sql)| sql.clone()).filter(|sql| sql.starts_with("PRAGMA")).collect();
-        each.extend(texts(r, "each"));
-        let memory = settings.get("memory").is_some_and(|v| v == "1");
-        if memory {
-            self.load(path, &dsn).map_err(failed)?;
-        }
-        self.file = (!memory && dsn.contains(&quoted(path)) && !path.is_empty()).then(|| format!("file:{}", quoted(path)));
+        self.begin = r["settings"]["begin"].as_str().map(String::from);
+        let each = texts(r, "each");
         let connect = |kind: &str, n: u64| -> Result<Pool<D>, Refusal> {
-            let all = (1..=n).map(|i| self.connect(&format!("{kind}-{i}"), &dsn, &each).map_err(failed));
+            let all = (1..=n).map(|i| self.connect(&format!("{kind}-{i}"), text(r, "dsn"), &each).map_err(failed));
             Ok(Pool::new(all.collect::<Result<_, _>>()?))
         };
         let (readers, writers) = (connect("reader", count(r, "readers")?)?, connect("writer", count(r, "writers")?)?);
@@ -349,18 +225,23 @@ impl<D: Driver> Engine for Sql<D> {
             self.driver.execute(first.unwrap(), &sql).map_err(failed)?;
         }
         (self.readers, self.writers) = (readers, writers);
-        let mut issued: Map<String, Json> = issued.into_iter().map(|(name, sql)| (name, json!(sql))).collect();
-        if self.begin.is_some() {
-            issued.insert("begin".into(), json!(self.begins()));
-        }
-        Ok(json!({"dsn": dsn, "each": each, "issued": issued}))
+        Ok(json!({"issued": self.begin.as_ref().map(|_| json!({"begin": self.begins()}))}))
     }
 
-    fn settings(&self, names: &[String]) -> Json {
-        let read = |conn: &Conn<D>| -> Map<String, Json> {
-            names.iter().filter_map(|name| Some((name.clone(), json!(self.setting(conn.db, name)?)))).collect()
+    fn query(&mut self, r: &Json, row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal> {
+        let (name, sql, control) = (text(r, "connection"), text(r, "sql"), text(r, "control"));
+        if !text(r, "dsn").is_empty() {
+            self.others.push(self.connect(name, text(r, "dsn"), &[]).map_err(failed)?);
+        }
+        let conn = self.all().chain(&self.others).find(|conn| conn.name == name);
+        let db = conn.ok_or_else(|| invalid(format!("there is no connection {name:?}")))?.db;
+        let ran = match control {
+            "" => self.driver.compile(db, sql).and_then(|mut s| self.driver.run(db, &mut s, &[], Some(&[]), Some(row)).map(|_| ())),
+            "begin" => self.driver.execute(db, &self.begins()),
+            "rollback" => self.driver.execute(db, "ROLLBACK"),
+            _ => Ok(self.others.retain(|conn| conn.name != name)),
         };
-        self.all().map(|conn| json!({"name": conn.name, "settings": read(conn)})).collect()
+        ran.map_err(failed)
     }
 
     fn prepare(&mut self, o: &mut Operation) -> Result<String, Refusal> {
@@ -402,15 +283,8 @@ impl<D: Driver> Engine for Sql<D> {
         })
     }
 
-    fn rows(&self, r: &Json, row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal> {
-        ensure(!text(r, "sql").is_empty(), || unsupported("this worker is of no store: verify wants an operation or sql"))?;
-        let db = self.all().next().unwrap().db;
-        let ran = self.driver.compile(db, text(r, "sql")).and_then(|mut s| self.driver.run(db, &mut s, &[], Some(&[]), Some(row)));
-        ran.map(|_| ()).map_err(failed)
-    }
-
     fn close(&mut self) {
         (self.readers, self.writers) = (Pool::new(Vec::new()), Pool::new(Vec::new()));
-        self.keeper = None;
+        self.others.clear();
     }
 }

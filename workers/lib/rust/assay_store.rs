@@ -173,10 +173,10 @@ impl<S: Store> Engine for Kv<S> {
         Ok(json!({"issued": settings.0, "durability": S::durability(&settings)}))
     }
 
-    fn settings(&self, names: &[String]) -> Json {
+    fn settings(&self, names: &[String]) -> Reply {
         let mut found: Map<String, Json> = self.store().effective().into_iter().map(|(name, value)| (name.into(), json!(value))).collect();
         found.retain(|name, _| names.contains(name));
-        self.connections.iter().map(|name| json!({"name": name, "settings": found})).collect()
+        Ok(self.connections.iter().map(|name| json!({"name": name, "settings": found})).collect())
     }
 
     fn prepare(&mut self, o: &mut Operation) -> std::result::Result<String, Refusal> {

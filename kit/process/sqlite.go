@@ -1,0 +1,232 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/kit/answer"
+	"assay/kit/opening"
+	"assay/kit/proof"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+// sqliteWorker is what assay does itself for a worker of SQLite that runs queries: it
+// maps settings, reads them back, copies files into memory, and digests answers to SQL.
+type sqliteWorker struct {
+	*Worker
+	ctx         context.Context // of the call
+	connections []string        // of the open database; none: nothing is open
+	others      int             // connections that were opened beside them
+	proof       *proof.Proof
+}
+
+// call answers a request, by queries where the worker needs not know it.
+func (w *sqliteWorker) call(kind string, request, reply any) (err error) {
+	var result any
+	switch r := request.(type) {
+	case wire.Open:
+		result, err = w.open(r)
+	case wire.Settings:
+		result, err = w.settings(r)
+	case wire.Verify:
+		if r.SQL == "" {
+			return w.Worker.call(w.ctx, kind, request, reply)
+		}
+		result, err = w.verify(r)
+	default:
+		return w.Worker.call(w.ctx, kind, request, reply)
+	}
+	if err != nil || reply == nil {
+		return err
+	}
+	data, err := json.Marshal(result)
+	return errors.Join(err, json.Unmarshal(data, reply))
+}
+
+// source is how a request's settings are given to SQLite: by the URI and by PRAGMAs. How
+// transactions begin is left to the worker.
+func source(request wire.Open) (*opening.Source, error) {
+	settings := map[string]string{}
+	for name, value := range request.Settings {
+		if name != wire.Begin && request.DSN == "" {
+			settings[name] = value
+		}
+	}
+	request.Settings = settings
+	return opening.NewSource(request, opening.MemoryDSN(true), func(name, _ string) (parameter, otherwise string, err error) {
+		switch {
+		case name == "mutex":
+			return "", "", wire.Errorf(wire.Unsupported, "this worker has no way to set mutex")
+		case !sqlite.IsWord(name):
+			return "", "", wire.Errorf(wire.Invalid, "%q is no setting", name)
+		}
+		return "", "", nil
+	})
+}
+
+func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
+	s, err := source(request)
+	if err != nil {
+		return opened, err
+	}
+	if s.Memory {
+		if err := w.load(request.Path, s.DSN); err != nil {
+			return opened, err
+		}
+	}
+	sent := request
+	sent.DSN, sent.Each, sent.Settings = s.DSN, s.Each, map[string]string{}
+	if begin, asked := request.Settings[wire.Begin]; asked {
+		sent.Settings[wire.Begin] = begin
+	}
+	if err := w.Worker.call(w.ctx, wire.TypeOpen, sent, &opened); err != nil {
+		return opened, err
+	}
+	w.proof = proof.New(w.prover(), request)
+	for i := range request.Readers {
+		w.connections = append(w.connections, wire.ReaderName(i))
+	}
+	for i := range request.Writers {
+		w.connections = append(w.connections, wire.WriterName(i))
+	}
+	opened.DSN, opened.Each = s.DSN, s.Each
+	if begins, asked := opened.Issued[wire.Begin]; asked {
+		s.Issued[wire.Begin] = begins
+	}
+	opened.Issued = s.Issued
+	return opened, nil
+}
+
+// load copies a file into the database in memory, which lives while a connection is open.
+func (w *sqliteWorker) load(path, dsn string) error {
+	var major, minor int
+	const shares = 36 // the minor version from which databases in memory are shared
+	if _, err := fmt.Sscanf(w.hello.Target.EngineVersion, "%d.%d", &major, &minor); err != nil || major < 3 || major == 3 && minor < shares {
+		return wire.Errorf(wire.Unsupported, "SQLite %s does not share databases in memory: 3.%d does", w.hello.Target.EngineVersion, shares)
+	}
+	memory, err := w.connect("memory", dsn)
+	if err != nil {
+		return err
+	}
+	return opening.Fill(memory, w.prover(), path, "")
+}
+
+// settings reads settings back on each connection. A worker that has nothing open answers
+// for itself.
+func (w *sqliteWorker) settings(request wire.Settings) (read wire.SettingsRead, err error) {
+	if len(w.connections) == 0 {
+		return read, connection{w, wire.ReaderName(0)}.Exec("SELECT 1")
+	}
+	for _, name := range w.connections {
+		c := connection{w, name}
+		settings := opening.Settings{Proof: w.proof, Conn: c,
+			Begin: func() error { return c.control("begin") }, Rollback: func() error { return c.control("rollback") }}
+		shown, err := wire.ReadSettings(name, request.Names, settings.Read)
+		if err != nil {
+			return read, err
+		}
+		read.Connections = append(read.Connections, shown)
+	}
+	return read, nil
+}
+
+// verify digests what SQL answers.
+func (w *sqliteWorker) verify(request wire.Verify) (verified wire.Verified, err error) {
+	hash, err := answer.New(request.Returns)
+	if err != nil {
+		return verified, wire.Errorf(wire.Invalid, "%v", err)
+	}
+	err = w.query(wire.Query{Connection: append(w.connections, wire.ReaderName(0))[0], SQL: request.SQL}, func(row []any) error {
+		if err := hash.Row(row); err != nil {
+			return &wire.Error{Code: wire.Failed, Message: err.Error()}
+		}
+		return nil
+	})
+	return wire.Verified{Digest: hash.Sum(), Rows: hash.Rows()}, err
+}
+
+// query has the worker run SQL, and visits the rows.
+func (w *sqliteWorker) query(request wire.Query, visit func([]any) error) error {
+	file, err := newRowsFile()
+	if err != nil {
+		return err
+	}
+	defer file.remove()
+	request.Rows = file.path
+	if err := w.Worker.call(w.ctx, wire.TypeQuery, request, nil); err != nil {
+		return err
+	}
+	err = file.each(func(_ unitRows, row storedRow) error { return visit(row.values) })
+	if err != nil && !errors.As(err, new(*wire.Error)) {
+		return w.breach(fmt.Sprintf("its answer to %q: %v", request.SQL, err))
+	}
+	return err
+}
+
+// connection is one of a worker's connections, for proofs and copies.
+type connection struct {
+	*sqliteWorker
+	name string
+}
+
+// connect opens a connection beside those of the database.
+func (w *sqliteWorker) connect(name, dsn string) (connection, error) {
+	c := connection{w, name}
+	return c, w.Worker.call(w.ctx, wire.TypeQuery, wire.Query{Connection: name, DSN: dsn, SQL: "SELECT 1"}, nil)
+}
+
+func (c connection) control(what string) error {
+	return c.Worker.call(c.ctx, wire.TypeQuery, wire.Query{Connection: c.name, Control: what}, nil)
+}
+
+func (c connection) Close() error { return c.control("close") }
+
+func (c connection) Exec(text string) error {
+	return c.query(wire.Query{Connection: c.name, SQL: text}, func([]any) error { return nil })
+}
+
+func (c connection) Texts(text string) (rows [][]string, err error) {
+	err = c.query(wire.Query{Connection: c.name, SQL: text}, func(row []any) error {
+		texts := make([]string, len(row))
+		for i, value := range row {
+			switch v := value.(type) {
+			case nil:
+			case []byte:
+				texts[i] = string(v)
+			default:
+				texts[i] = fmt.Sprint(v)
+			}
+		}
+		rows = append(rows, texts)
+		return nil
+	})
+	return rows, err
+}
+
+// prover opens connections for proofs, each with a name of its own.
+func (w *sqliteWorker) prover() proof.Driver {
+	plain := func(dsn string) (sqlite.Conn, error) {
+		w.others++
+		return w.connect(fmt.Sprintf("other-%d", w.others), dsn)
+	}
+	return proof.Driver{Plain: plain, Tested: func(request wire.Open) (sqlite.Conn, error) {
+		s, err := source(request)
+		if err != nil {
+			return nil, err
+		}
+		c, err := plain(s.DSN)
+		for i := 0; i < len(s.Each) && err == nil; i++ {
+			err = c.Exec(s.Each[i])
+		}
+		return c, err
+	}, Busy: isBusy}
+}
+
+// isBusy knows SQLite's own texts for SQLITE_BUSY and SQLITE_LOCKED.
+func isBusy(err error) bool { return strings.Contains(err.Error(), " is locked") }
