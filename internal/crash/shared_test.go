@@ -68,6 +68,7 @@ func TestShared(t *testing.T) {
 			honest, adds := task, task
 			honest.Driver, honest.Program, honest.Controls = "sqlite-honest", storeProgram(t, "sqlite-honest"), true
 			adds.Driver, adds.Program = addsBeside, storeProgram(t, addsBeside)
+			adds.Settings = map[string]string{"journal_mode": "wal", "synchronous": "full"} // what it adds is on the disk at once
 			results := do(t, honest, adds)
 			if r := results[honest.Driver]; r.Outcome != assay.OK || r.States == 0 || r.Refuted() != Unharmed || r.Void() || len(r.Controls) == 0 {
 				t.Errorf("an honest worker: got %s, %d states, refuted %q, controls %+v; %+v", r.Outcome, r.States, r.Refuted(), r.Controls, r.Worst)
@@ -75,6 +76,10 @@ func TestShared(t *testing.T) {
 				t.Errorf("got %v of %v, want a race, and nothing lost", r.Counts, r.ByMoment)
 			}
 			r := results[addsBeside]
+			// On a busy machine its process may have no turn before the workload ends.
+			for adds.Seed = 2; r.Outcome == assay.OK && r.Refuted() == Unharmed && adds.Seed <= 8; adds.Seed++ {
+				r = do(t, adds)[addsBeside]
+			}
 			if r.Outcome != assay.OK || r.Refuted() != Inconsistent {
 				t.Fatalf("a worker that adds keys: got %s (%s), refuted %q, want %q", r.Outcome, r.Reason, r.Refuted(), Inconsistent)
 			}

@@ -32,8 +32,7 @@ func TestAnswersOfTheMeasuredPart(t *testing.T) {
 	} {
 		names := strings.Join(slices.Sorted(maps.Keys(drivers)), ", ")
 		b := newBench(t, strings.Replace(header, "honest, second", names, 1)+strings.ReplaceAll(asking, "CLIENTS", clients))
-		b.Launches = 1
-		b.run(t)
+		launchOnce(t, &b.Config)
 		for driver, want := range drivers {
 			t.Run(driver+" with "+clients, func(t *testing.T) {
 				seen := map[string]bool{}
@@ -147,9 +146,8 @@ func TestSampleThatFails(t *testing.T) {
   fails: {mix: {grows: 1}, clients: 4, count: 2000}
 `
 	b := newBench(t, text)
-	b.Launches = 1
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "fails" })
-	b.run(t)
+	launchOnce(t, &b.Config)
 	if len(b.trials) < 2 {
 		t.Errorf("got %d trials, want one of each driver", len(b.trials))
 	}
@@ -181,8 +179,7 @@ func TestAnswersThatVary(t *testing.T) {
   changes: {mix: {read: 20, chance: 40, insert: 40}, count: 200}
 `
 	b := newBench(t, text)
-	b.Launches = 1
-	b.run(t)
+	launchOnce(t, &b.Config)
 	want := map[string]assay.Check{"chance": assay.CheckRows, "both": assay.CheckSample, "changes": assay.CheckKeys}
 	for _, trial := range b.trials {
 		if trial.Outcome != assay.OK || trial.Checked != want[trial.Cell.Operation] {

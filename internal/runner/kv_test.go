@@ -85,9 +85,8 @@ func TestFaultyStores(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			b := newBench(t, strings.Replace(stores, "[store, honest]", "["+driver+"]", 1))
 			b.Strace = strace
-			b.Launches = 1
 			b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" || c.Cell.Transaction != 0 })
-			b.run(t)
+			launchOnce(t, &b.Config)
 			trial := b.trials[0]
 			if trial.Outcome != want.outcome || !strings.Contains(trial.Reason, want.reason) {
 				t.Errorf("%s, %s; want %s, %s", trial.Outcome, trial.Reason, want.outcome, want.reason)
@@ -232,8 +231,7 @@ func testContested(t *testing.T, plan string, operations int) {
 	} {
 		t.Run(driver, func(t *testing.T) {
 			b := newBench(t, strings.Replace(plan, "[store, honest]", "["+driver+"]", 1))
-			b.Launches = 1
-			b.run(t)
+			launchOnce(t, &b.Config)
 			seen := map[string]bool{}
 			for _, trial := range b.trials {
 				seen[trial.Cell.Operation] = true

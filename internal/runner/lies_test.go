@@ -219,6 +219,9 @@ func TestLies(t *testing.T) {
 					l.outcome = assay.Failed
 				}
 				trials := b.of(name)
+				if l.windows && len(trials) > 0 { // a busy machine hides it for a while
+					trials = trials[len(trials)-1:]
+				}
 				if len(trials) == 0 || trials[0].Outcome != l.outcome || !containsAny(trials[0].Reason, l.reason) || len(trials[0].Figures) > 0 && l.outcome != assay.NotApplied {
 					t.Errorf("%s: got %+v\nwant one that is %s: %s", name, trials, l.outcome, l.reason)
 				}

@@ -34,8 +34,7 @@ func TestOrderOfCommits(t *testing.T) {
 		for driver, want := range map[string]assay.Outcome{"honest": assay.OK, drops: assay.WrongAnswer, forgetsLast: assay.WrongAnswer} {
 			t.Run(driver+" with "+clients, func(t *testing.T) {
 				b := newBench(t, strings.Replace(orders, "drivers: [honest]", "drivers: ["+driver+"]\nclients: "+clients+"\npool: "+clients, 1))
-				b.Launches = 2
-				b.run(t)
+				launchOnce(t, &b.Config)
 				seen := map[string]bool{}
 				for _, trial := range b.trials {
 					name := trial.Cell.Operation

@@ -41,7 +41,6 @@ var seconds = map[string]lie{
 // several is a bench of two processes.
 func several(t *testing.T, text string) *bench {
 	t.Helper()
-	t.Setenv(severalVariable, "yes")
 	return newBench(t, strings.Replace(text, "profiles:", "processes: 2\nprofiles:", 1))
 }
 
@@ -265,7 +264,6 @@ workload: {schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)"
 operations:
   add: {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, count: 4000, transaction: 5}
 `
-	t.Setenv(severalVariable, "yes")
 	b := newBench(t, text)
 	b.Launches = 1
 	b.run(t)
@@ -300,7 +298,6 @@ operations:
       - {sql: SELECT n FROM t WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, returns: [int]}
       - {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1}
 `
-	t.Setenv(severalVariable, "yes")
 	b := newBench(t, text)
 	b.Launches = 1
 	b.run(t)

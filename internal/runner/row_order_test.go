@@ -25,8 +25,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 		t.Run(driver, func(t *testing.T) {
 			text := strings.Replace(header, "honest, second", driver, 1)
 			b := newBench(t, strings.Replace(text, "cache_size: -4096", "reverse_unordered_selects: on", 1)+open)
-			b.Launches = 1
-			b.run(t)
+			launchOnce(t, &b.Config)
 			seen := map[string]bool{}
 			for _, trial := range b.trials {
 				seen[trial.Cell.Operation] = true
@@ -46,8 +45,7 @@ func TestRowsInAnyOrder(t *testing.T) {
 func TestWrongRowsInAnyOrder(t *testing.T) {
 	b := newBench(t, strings.Replace(strings.Replace(header, "honest, second", wrongInside, 1), "cache_size: -4096", "reverse_unordered_selects: on", 1)+
 		`  many: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: 4, pool: 4, count: 40}`+"\n")
-	b.Launches = 1
-	b.run(t)
+	launchOnce(t, &b.Config)
 	for _, trial := range b.trials {
 		if trial.Outcome != assay.WrongAnswer || !strings.Contains(trial.Reason, "after measuring") {
 			t.Errorf("got %s (%s), want a wrong answer after measuring", trial.Outcome, trial.Reason)

@@ -52,8 +52,7 @@ func TestRowsWithoutCheck(t *testing.T) {
 			t.Run(driver+" with "+clients, func(t *testing.T) {
 				text := strings.Replace(changing, "drivers: [honest]", "drivers: ["+driver+"]\nclients: "+clients+"\npool: "+clients, 1)
 				b := newBench(t, text)
-				b.Launches = 1
-				b.run(t)
+				launchOnce(t, &b.Config)
 				seen := map[string]bool{}
 				for _, trial := range b.trials {
 					name := trial.Cell.Operation
@@ -105,8 +104,7 @@ operations:
 // setting; nothing is said to be checked that is not.
 func TestRowsThatDiffer(t *testing.T) {
 	b := newBench(t, other)
-	b.Launches = 1
-	b.run(t)
+	launchOnce(t, &b.Config)
 	want := map[string]assay.Check{"defaults": assay.CheckKeys, "keys": assay.CheckKeys, "chance": assay.CheckRows, "more": assay.CheckKeys, "less": assay.CheckKeys}
 	for _, trial := range b.trials {
 		name := trial.Cell.Operation
@@ -127,9 +125,8 @@ func TestRowsThatDiffer(t *testing.T) {
 func TestSampleOfAMix(t *testing.T) {
 	text := strings.Replace(header, "honest, second", "honest, lies-late", 1) + read + "  reads: {mix: {read: 1}, clients: 2, count: 2000}\n"
 	b := newBench(t, text)
-	b.Launches = 1
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "reads" })
-	b.run(t)
+	launchOnce(t, &b.Config)
 	for driver, want := range map[string]assay.Outcome{"honest": assay.OK, "lies-late": assay.WrongAnswer} {
 		for _, trial := range b.of(driver) {
 			if trial.Outcome != want || want != assay.OK && !strings.HasPrefix(trial.Reason, "after measuring, the answers at the positions ") {

@@ -65,6 +65,7 @@ func same(t *testing.T, what string, got, want []string) {
 }
 
 func TestWindows(t *testing.T) {
+	t.Setenv(besideVariable, "yes")
 	b := newBench(t, header+read)
 	all := b.run(t)
 	b.lived(t, all, "open settings prepare measure prepare verify measure settings measure close")
@@ -211,6 +212,7 @@ func (d *faultyDatabase) Close() error {
 }
 
 func TestLifeOfAnInstanceInABlock(t *testing.T) {
+	t.Setenv(besideVariable, "yes")
 	b := newBench(t, header+insert)
 	all := b.run(t)
 	b.lived(t, all, "open settings prepare measure settings verify close")

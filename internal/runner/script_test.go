@@ -53,8 +53,7 @@ operations:
 func TestScriptsAndSavepoints(t *testing.T) {
 	for driver, want := range map[string]assay.Outcome{"honest": assay.OK, drops: assay.WrongAnswer} {
 		b := newBench(t, strings.Replace(scripted, "DRIVER", driver, 1))
-		b.Launches = 1
-		b.run(t)
+		launchOnce(t, &b.Config)
 		seen := map[string]bool{}
 		for _, trial := range b.trials {
 			seen[fmt.Sprint(trial.Cell.Operation, trial.Cell.Transaction)] = true

@@ -197,8 +197,9 @@ func TestServer(t *testing.T) {
 	installed(t)
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+`  read: {sql: "SELECT id, hp FROM monster WHERE hp >= ? ORDER BY id", args: SELECT 0, rows: 100, returns: [int, int]}
 `+insert)
-	b.Launches = 1
-	b.run(t)
+	r, err := Prepare(t.Context(), b.Config)
+	must(t, err)
+	must(t, r.Launch(t.Context(), 1, b.Cases))
 	var got []string
 	for _, trial := range b.trials {
 		outcome := string(trial.Outcome)
@@ -230,11 +231,10 @@ func TestTooManyClientsOfAServer(t *testing.T) {
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served-crowded", 1)+
 		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], clients: [1, 16], count: 160}
 `)
-	b.Launches = 1
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool {
 		return c.Cell.Profile != "default"
 	})
-	b.run(t)
+	launchOnce(t, &b.Config)
 	got := map[int]assay.Trial{}
 	for _, trial := range b.trials {
 		got[trial.Cell.Clients] = trial
@@ -281,8 +281,7 @@ func TestServerRows(t *testing.T) {
   other: {sql: "UPDATE monster SET hp = abs(?2) WHERE id = ?1", args: "SELECT random(1, 10), random(1, 9)", rows: 1, count: 10}
 `
 	b := newBench(t, text)
-	b.Launches = 1
-	b.run(t)
+	launchOnce(t, &b.Config)
 	for driver, want := range map[string]map[string]string{
 		"served":        {"add": "ok keys ", "other": "ok rows "},
 		"served-forger": {"add": "wrong-answer keys after the block, ", "other": "ok rows "},
@@ -315,8 +314,7 @@ func TestTraceShowsServer(t *testing.T) {
 func TestServerKilled(t *testing.T) {
 	installed(t)
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served-killer", 1)+insert)
-	b.Launches = 1
-	b.run(t)
+	launchOnce(t, &b.Config)
 	if len(b.trials) == 0 {
 		t.Fatal("no trials")
 	}

@@ -121,6 +121,7 @@ func TestUndividedGroup(t *testing.T) {
 			t.Errorf("%s: can take turns %t, want %t", name, got, c.want)
 		}
 	}
+	t.Setenv(besideVariable, "yes")
 	b := newBench(t, header+insert)
 	b.Launches = 1
 	r, err := Prepare(t.Context(), b.Config)

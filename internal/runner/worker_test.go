@@ -38,9 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// severalVariable says that several processes measure at the same time: none waits until the
-// others are paused.
-const severalVariable = "RUNNER_TEST_SEVERAL"
+// besideVariable says that workers look for others beside them, and wait until these are paused.
+const besideVariable = "RUNNER_TEST_BESIDE"
 
 // asked is one request as a worker saw it.
 type asked struct {
@@ -133,18 +132,18 @@ func (r *requests) note(line []byte) {
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing
 	r.start = measure.Start
 	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations, Of: measure.Operation, Tells: measure.Answers}
-	if _, lies := lies[r.name]; lies { // its times are looked at, and nobody's company
+	if _, lies := lies[r.name]; lies { // its times are looked at
 		return
 	}
-	if head.Type == wire.TypeMeasure {
+	if os.Getenv(besideVariable) != "" && (a.window() || a.part()) {
 		a.Beside, a.Awake = neighbours()
-	}
-	for range 1000 { // a stopped process stops when it would run next
-		if a.Awake == 0 || os.Getenv(severalVariable) != "" || !a.window() && !a.part() {
-			break
+		for range 1000 { // a stopped process stops when it would run next
+			if a.Awake == 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+			a.Beside, a.Awake = neighbours()
 		}
-		time.Sleep(time.Millisecond)
-		a.Beside, a.Awake = neighbours()
 	}
 	text, err := json.Marshal(a)
 	if err != nil {
