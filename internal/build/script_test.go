@@ -213,7 +213,7 @@ func TestLibraries(t *testing.T) {
 // A driver is described in fifty lines, in Rust with its types in twice as many, and what it installs is pinned by whole
 // versions with hashes, without saying where they come from.
 func TestLibraryWorkersAreSmallAndPinned(t *testing.T) {
-	for _, name := range append([]string{"activerecord", "activerecord-postgresql"}, libraryWorkers...) {
+	for _, name := range append([]string{"activerecord", "activerecord-postgresql", "sqlite3-node"}, libraryWorkers...) {
 		folder := filepath.Join("..", "..", "workers", name)
 		mains, _ := filepath.Glob(filepath.Join(folder, "main.*"))
 		if len(mains) != 1 {

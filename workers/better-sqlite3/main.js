@@ -11,7 +11,7 @@ serve({
   name: "better-sqlite3",
   api: "better-sqlite3",
   opens: "const db = new Database({{dsn}});",
-  readOnly: "readonly",
+  readOnly: ["readonly: false", "readonly: true"],
   opensWith: "const db = new Database({{dsn}}, { {{options}} });",
   executes: "db.exec({{sql}});",
   version: () => installed("better-sqlite3"),

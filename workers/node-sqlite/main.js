@@ -11,7 +11,7 @@ serve({
   name: "node-sqlite",
   api: "node:sqlite",
   opens: "const db = new DatabaseSync({{dsn}});",
-  readOnly: "readOnly",
+  readOnly: ["readOnly: false", "readOnly: true"],
   opensWith: "const db = new DatabaseSync({{dsn}}, { {{options}} });",
   executes: "db.exec({{sql}});",
   version: () => process.versions.node,

@@ -3,14 +3,20 @@
 package conformance
 
 import (
+	"errors"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 const (
 	nodeLibrary   = "worker.js"
 	nodeMeasured  = "measure.js"
+	nodeTurns     = "turns.js"
+	nodeChains    = "chains.js"
 	nodeOperation = "operation.js"
 	nodeData      = "data.js"
 )
@@ -23,17 +29,17 @@ var nodeEdits = map[string]edit{
 		"SQL for each connection runs on every one", `cache_size of reader-1, .* want -4321`},
 	"dsn ignored": {nodeLibrary, "if (request.dsn) refuse(", "if (false) refuse(",
 		"a DSN is opened, and not the path", "elsewhere.db was not opened"},
-	"once ignored": {nodeLibrary, `(request.once || []).forEach`, "[].forEach",
+	"once ignored": {nodeLibrary, `of request.once || []`, "of []",
 		"settings are read, and not remembered", "is -5000, want -7000"},
-	"remembers settings": {nodeLibrary, "const rows = this.rows(connection, `PRAGMA ${name}`);", `const rows = [["-5000"]];`,
+	"remembers settings": {nodeLibrary, "const rows = await this.rows(connection, `PRAGMA ${name}`);", `const rows = [["-5000"]];`,
 		"settings are read, and not remembered", "is -5000, want -7000"},
 	"prepares a name twice": {nodeLibrary, "invalid(this.operations.has(spec.name),", "invalid(false,",
 		"a name is prepared once", "want an error reply, got <nil>"},
 	"each from a cache": {nodeLibrary, `if (policy === "each") return`, "if (false) return",
 		"a statement is compiled for each execution where that is asked for", "it is not compiled for each execution"},
-	"never tries again": {nodeMeasured, "busy && operation.retryBusy", "false",
+	"never tries again": {nodeTurns, "busy && operation.retryBusy", "false",
 		"busy answers are counted, and tried again where that is asked for", `with retry_busy, .* is 1, want 0`},
-	"busy is not counted": {nodeMeasured, "if (busy) total.busy++;", "",
+	"busy is not counted": {nodeTurns, "if (busy) total.busy++;", "",
 		"busy answers are counted, and tried again where that is asked for", "busy without retry_busy is 0, want 1"},
 	"counters are absolute": {nodeMeasured, "total.counters = since(before);", "total.counters = counters();",
 		"counters are those of the measurement alone", `of CPU time in a call of|cpu_ns is \d+ in the reply to measure`},
@@ -47,11 +53,11 @@ var nodeEdits = map[string]edit{
 		begins, "deferred by a change, is 1, want 0"},
 	"no rollback": {nodeOperation, "rollback([]);", "commit([]);",
 		"a transaction that fails leaves nothing", "SELECT count.* FROM parent: 1 rows with digest"},
-	"no minimum of a window": {nodeMeasured, "const MIN_UNITS = 10;", "const MIN_UNITS = 1;",
+	"no minimum of a window": {nodeTurns, "const MIN_UNITS = 10;", "const MIN_UNITS = 1;",
 		"a window has ten operations of every client", "want at least 20"},
-	"never gives up": {nodeMeasured, "if (total.errors + total.misses >= MAX_FAILURES) break;", "",
+	"never gives up": {nodeTurns, "if (total.errors + total.misses >= MAX_FAILURES) break;", "",
 		"a measurement ends after 1000 operations that are not right", "errors of 5000 .* is 5000, want 1000"},
-	"measures from zero": {nodeMeasured, "((request.start || 0) / unit) % length", "0",
+	"measures from zero": {nodeTurns, "((request.start || 0) / unit) % length", "0",
 		"transactions change what they should", "SELECT count.*1 rows with digest"},
 	"verifies from zero": {nodeOperation, "let position = start; position < start + count;", "let position = 0; position < count;",
 		"verify begins at its start and goes around the trace's end", "digest of 2 positions from 1 on"},
@@ -81,17 +87,125 @@ var nodeEdits = map[string]edit{
 		"numbered placeholders are bound by their numbers", "digest"},
 }
 
+// chainEdits are faults of what is written for chains of promises alone.
+var chainEdits = map[string]edit{
+	"measures from zero": {nodeChains, "const first = (request.start || 0) / unit;", "const first = 0;",
+		"transactions change what they should", "SELECT count.*1 rows with digest"},
+	"never gives up": {nodeChains, " && total.errors + total.misses < MAX_FAILURES", "",
+		"a measurement ends after 1000 operations that are not right", "errors of 5000 .* is 5000, want 1000"},
+	"a counter of its own": {nodeChains, "async function chain(one) {", "async function chain(one) { let next = 0;",
+		"several clients share one counter", "20000 operations were executed, 5000 were asked for"},
+	"counts half of a batch": {nodeChains, "total.executed += count;", "total.executed += count / 2;",
+		"a window in batches counts every operation", "executed"},
+	"begins before its turn": {nodeChains, "if (order) await order.before(position);", "",
+		"a mix in order keeps it among several clients", "of 200 units, each after the one before"},
+}
+
 // TestNodeFaults: the suite finds each fault in a copy of a worker in JavaScript, and
 // nothing in the worker as it is.
 func TestNodeFaults(t *testing.T) {
+	node24(t)
+	testEdits(t, "node-sqlite", nodeEdits)
+}
+
+// promises makes a worker's driver one whose functions return promises, of which a later
+// one may be kept before.
+const promises = `
+let calls = 0;
+const later = (call) => async (...args) => {
+  for (let i = calls++ % 3; i >= 0; i--) await new Promise(setImmediate);
+  return call(...args);
+};
+function promising(driver) {
+  const made = (name) => async (...args) => later(driver[name](...args));
+  return { ...driver, columns: undefined, connect: later(driver.connect), execute: later(driver.execute), statement: made("statement"), stored: made("stored") };
+}
+`
+
+// TestNodeChainFaults: nor in one whose functions return promises, for which the library has
+// another form of the same code, and what chains.js has alone.
+func TestNodeChainFaults(t *testing.T) {
+	node24(t)
+	folder := copied(t, "node-sqlite")
+	change := strings.NewReplacer(`"use strict";`, `"use strict"; require("./chains.js");`+promises, "serve({", "serve(promising({", "\n});", "\n}));")
+	main, err := os.ReadFile(filepath.Join(folder, "main.js"))
+	chains, err2 := os.ReadFile(filepath.Join("..", "..", "..", "workers", "lib", "node", nodeChains))
+	err3 := os.WriteFile(filepath.Join(folder, "main.js"), []byte(change.Replace(string(main))), 0o600)
+	err4 := os.WriteFile(filepath.Join(folder, nodeChains), chains, 0o600)
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	edits := maps.Clone(chainEdits)
+	for name, e := range nodeEdits {
+		if marked := e.file == nodeMeasured || e.file == nodeOperation || e.file == nodeTurns; marked && edits[name].file == "" {
+			edits[name] = e
+		}
+	}
+	testEdits(t, folder, edits)
+}
+
+// Two clients in chains of promises: the first one ends with the first unit, at 100, and the
+// second unit, of which a quarter lies before, at 400. And two that have one connection.
+const chains = `
+let now = 0;
+process.hrtime.bigint = () => BigInt(now);
+const waiting = [];
+const at = (time) => new Promise((go) => waiting.push({ time, go }));
+const run = async (result) => {
+  for (;;) {
+    await new Promise(setImmediate);
+    if (!waiting.length) return result;
+    const { time, go } = waiting.splice(waiting.reduce((least, w, i) => (w.time < waiting[least].time ? i : least), 0), 1)[0];
+    now = Math.max(now, time);
+    go();
+  }
+};
+require("./chains.js");
+const { clientOf, draws } = require("./turns.js");
+const total = () => ({ operations: 0, executed: 0, errors: 0, misses: 0 });
+const operation = { length: 10, unit: 1, rows: 1 };
+const until = (time) => () => at(time).then(() => 1);
+(async () => {
+  const ends = total();
+  await run(draws(operation, [until(100), until(400)], { operations: 2 }, ends, null, null));
+  let running = 0, most = 0;
+  const unit = async () => {
+    most = Math.max(most, ++running);
+    await at(now + 1);
+    return running--, 1;
+  };
+  const alone = { ...operation, connections: [1], compiled: [{ unit }] };
+  const shared = total();
+  await run(draws(alone, [0, 1].map((i) => clientOf(alone, i, "unit")), { operations: 6 }, shared, null, null));
+  console.log(ends.operations, ends.executed, ends.nanos, most, shared.executed);
+})();
+`
+
+// TestNodeChains: a unit counts by its part before the first client's end, and a connection
+// has one unit at a time.
+func TestNodeChains(t *testing.T) {
+	program, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip(err)
+	}
+	command := exec.CommandContext(t.Context(), program, "-e", chains)
+	command.Dir = filepath.Join("..", "..", "..", "workers", "lib", "node")
+	out, err := command.CombinedOutput()
+	if want := "1.25 2 100 1 6\n"; err != nil || string(out) != want {
+		t.Errorf("got %q, %v, want %q", out, err, want)
+	}
+}
+
+// node24 has workers use the Node.js that scripts/tools installs: the system's may be too
+// old for node:sqlite.
+func node24(t *testing.T) {
+	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip(err)
 	}
-	// The system's Node.js may be too old for node:sqlite; scripts/tools installs this one.
 	program := filepath.Join(cache, "assay", "tools", "node24", "node_modules", "node", "bin", "node")
 	if info, err := os.Stat(program); err == nil && info.Mode()&0o111 != 0 {
 		t.Setenv("ASSAY_NODE", program)
 	}
-	testEdits(t, "node-sqlite", nodeEdits)
 }

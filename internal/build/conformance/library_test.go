@@ -97,10 +97,13 @@ var edits = map[string]edit{
 		"operations of several steps run all of them", "."},
 }
 
-// copied is a copy of a worker, with its library's files.
+// copied is a copy of a worker, by its name or its folder, with its library's files.
 func copied(t *testing.T, worker string) (dir string) {
 	t.Helper()
-	from := filepath.Join("..", "..", "..", "workers", worker)
+	from := worker
+	if !filepath.IsAbs(from) {
+		from = filepath.Join("..", "..", "..", "workers", worker)
+	}
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,11 @@
 "use strict";
-// Prepared operations: of steps, and mixes of them.
+// Prepared operations: of steps, and mixes of them. See turns.js for the comments `async`
+// and `await`.
 
 const crypto = require("node:crypto");
 const { Columns, Digest } = require("./data.js");
 const { invalid, orInvalid, refuse } = require("./refusal.js");
+const { clientOf } = require("./turns.js");
 
 const BUSY = [5, 6];
 
@@ -26,8 +28,15 @@ class Operation {
     const rows = this.steps.map((step) => step.rows || 0);
     this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
     digests(this.steps);
-    this.plan = this.steps.map((step, i) => (step.script ? [] : this.explain(step.sql, this.arguments[i]))).flat().join("\n");
-    this.compiled = this.connections.map((connection) => this.compile(connection));
+  }
+
+  // open compiles it on every connection that may run it.
+  async open() {
+    const details = [];
+    for (const [i, step] of this.steps.entries()) if (!step.script) details.push(...(await this.explain(step.sql, this.arguments[i])));
+    this.plan = details.join("\n");
+    this.compiled = [];
+    for (const connection of this.connections) this.compiled.push(await this.compile(connection));
   }
 
   openTrace(path) {
@@ -43,29 +52,32 @@ class Operation {
     });
   }
 
-  explain(sql, args) {
+  async explain(sql, args) {
     const connection = this.worker.readers[0] || this.worker.writers[0];
-    return this.worker.driver.stored(connection, "EXPLAIN QUERY PLAN " + sql)(args(0)).map((row) => row[3]).join("\n");
+    const run = await this.worker.driver.stored(connection, "EXPLAIN QUERY PLAN " + sql);
+    return (await run(args(0))).map((row) => row[3]);
   }
 
   // compile makes what runs one unit on a connection, with BEGIN, COMMIT and ROLLBACK.
   // Steps of the same SQL share a statement, as they would in a program.
-  compile(connection) {
+  async compile(connection) {
     const policy = this.spec.statement || "once";
     const made = new Map();
-    const statement = (sql, query) => {
-      if (!made.has(sql)) made.set(sql, this.worker.driver.statement(connection, sql, policy, query));
+    const statement = async (sql, query) => {
+      if (!made.has(sql)) made.set(sql, await this.worker.driver.statement(connection, sql, policy, query));
       return made.get(sql);
     };
-    const control = this.size ? [this.worker.begins, "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
-    const runs = this.steps.map((step) => (step.script ? this.script(connection, step.sql) : statement(step.sql, step.query)));
+    const control = [];
+    for (const sql of this.size ? [this.worker.begins, "COMMIT", "ROLLBACK"] : []) control.push(await statement(sql, false));
+    const runs = [];
+    for (const step of this.steps) runs.push(step.script ? this.script(connection, step.sql) : await statement(step.sql, step.query));
     return { connection, runs, unit: this.unitOf(runs, control) };
   }
 
   // script runs several statements in one call of the driver.
   script(connection, sql) {
-    return () => {
-      this.worker.driver.execute(connection, sql);
+    return /* async */ () => {
+      /* await */ this.worker.driver.execute(connection, sql);
       return 0;
     };
   }
@@ -73,8 +85,8 @@ class Operation {
   // null runs one unit by statements that do nothing, and answer as expected.
   null() {
     const answers = this.steps.map((step) => (step.query ? Array.from({ length: Math.max(0, step.rows || 0) }) : Math.max(0, step.rows || 0)));
-    const nothing = () => 0;
-    return this.unitOf(answers.map((answer) => () => answer), [nothing, nothing, nothing]);
+    const nothing = /* async */ () => 0;
+    return this.unitOf(answers.map((answer) => /* async */ () => answer), [nothing, nothing, nothing]);
   }
 
   unitOf(runs, control) {
@@ -86,28 +98,27 @@ class Operation {
     return BUSY.includes(this.worker.driver.code(error));
   }
 
-  // client returns what runs one unit for a client. Clients take turns, and so do the
-  // connections where there are fewer of them.
+  // client returns what runs one unit for a client.
   client(number) {
-    return this.compiled[number % this.compiled.length].unit;
+    return clientOf(this, number, "unit");
   }
 
   // stepsOf is all, of a transaction. Where a step that is not its first is answered busy,
   // one before it has read, or the transaction would have the lock already.
-  stepsOf(steps, position, before) {
+  /* async */ stepsOf(steps, position, before) {
     try {
-      return this.all(steps, position);
+      return /* await */ this.all(steps, position);
     } catch (error) {
       error.stale = this.worker.begin === "deferred" && (before > 0 || error.later === true);
       throw error;
     }
   }
 
-  all(steps, position) {
+  /* async */ all(steps, position) {
     let total = 0;
     for (const step of steps) {
       try {
-        const result = step.run(step.args(position));
+        const result = /* await */ step.run(step.args(position));
         total += step.query ? result.length : result;
       } catch (error) {
         error.later = step !== steps[0];
@@ -118,24 +129,30 @@ class Operation {
     return total;
   }
 
-  transaction(steps, [begin, commit, rollback], unit) {
-    begin([]);
+  /* async */ transaction(steps, [begin, commit, rollback], unit) {
+    /* await */ begin([]);
     try {
       let total = 0;
-      for (let i = 0; i < this.size; i++) total += this.stepsOf(steps, unit * this.size + i, i);
-      commit([]);
+      for (let i = 0; i < this.size; i++) total += /* await */ this.stepsOf(steps, unit * this.size + i, i);
+      /* await */ commit([]);
       return total;
     } catch (error) {
-      rollback([]);
+      /* await */ rollback([]);
       throw error;
     }
   }
 
-  verify(start, count) {
+  async verify(start, count) {
     invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
     this.needsAnswers();
-    const runs = this.steps.map((step) => this.worker.driver.stored(this.connections[0], step.sql));
-    return this.answers(runs, start, count);
+    return this.answers(await this.stored(this.connections[0]), start, count);
+  }
+
+  // stored has the steps that are queries answer values as they are stored.
+  async stored(connection) {
+    const runs = [];
+    for (const step of this.steps) runs.push(step.query && (await this.worker.driver.stored(connection, step.sql)));
+    return runs;
   }
 
   needsAnswers() {
@@ -143,28 +160,40 @@ class Operation {
     if (this.spec.changes || !answers) refuse("unsupported", "this operation changes data or returns no rows");
   }
 
-  answers(runs, start, count) {
+  /* async */ answers(runs, start, count) {
     const queries = this.steps.map((_, i) => i).filter((i) => this.steps[i].query);
     const found = digests(queries.map((i) => this.steps[i]));
     for (let position = start; position < start + count; position++) {
-      queries.forEach((i, n) => runs[i](this.arguments[i](position % this.length)).forEach((row) => found[n].add(row)));
+      for (const [n, i] of queries.entries()) {
+        const rows = /* await */ runs[i](this.arguments[i](position % this.length));
+        for (const row of rows) found[n].add(row);
+      }
     }
     const texts = found.map((digest) => digest.hex());
     const digest = texts.length === 1 ? texts[0] : crypto.createHash("sha256").update(texts.join("")).digest("hex");
     return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
   }
 
-  // teller is a client that returns the digest of its answer, too: of the statements
-  // that it is measured with, whose rows are objects.
-  teller(number) {
+  // teller is a client that returns the digest of its answer, too.
+  async teller(number) {
     this.needsAnswers();
-    const { connection, runs } = this.compiled[number % this.compiled.length];
-    const told = this.steps.map((step, i) => {
+    for (const one of this.compiled) {
+      const runs = await this.told(one);
+      one.teller = (position) => this.answers(runs, position, 1);
+    }
+    return clientOf(this, number, "teller");
+  }
+
+  // told are the statements that a client is measured with, whose rows are objects; or,
+  // where a driver cannot name their columns in order, others.
+  told({ connection, runs }) {
+    const { columns } = this.worker.driver;
+    if (!columns) return this.stored(connection);
+    return this.steps.map((step, i) => {
       if (!step.query) return null;
-      const names = this.worker.driver.columns(connection, step.sql);
+      const names = columns(connection, step.sql);
       return (args) => runs[i](args).map((row) => names.map((name, n) => shown(row[name], (step.returns || [])[n])));
     });
-    return (position) => this.answers(told, position, 1);
   }
 }
 
@@ -183,17 +212,22 @@ class Mix {
     this.unit = 1;
     this.rows = -1;
     this.retryBusy = spec.retry_busy;
-    this.plan = spec.parts.map((part, i) => `${part.name}: ${this.parts[i].plan}\n`).join("");
     const trace = orInvalid(() => new Columns(spec.trace || ""));
     // A third column has the order of units that overlap: here, none do.
     invalid(!["1,1", "1,1,1"].includes(String(trace.types)) || !trace.rows, "the trace of a mix wants two int columns or three, and rows");
     this.length = trace.rows;
     this.ordered = trace.types.length > 2;
     this.choices = Array.from({ length: trace.rows }, (_, row) => trace.columns.map((get) => Number(get(row))));
-    this.choices.forEach(([part, position], row) => {
+    this.choices.forEach(([part, position, after = 0], row) => {
       const there = this.parts[part] && position >= 0 && position < this.parts[part].length;
       invalid(!there, `row ${row}: part ${part}, position ${position} does not exist`);
+      invalid(after < 0 || after > row, `row ${row} comes after itself`);
     });
+  }
+
+  async open() {
+    for (const part of this.parts) await part.open();
+    this.plan = this.parts.map((part) => `${part.spec.name}: ${part.plan}\n`).join("");
   }
 
   busy(error) {
@@ -209,9 +243,9 @@ class Mix {
   }
 
   unitOf(runs) {
-    return (row) => {
+    return /* async */ (row) => {
       const [part, position] = this.choices[row];
-      const rows = runs[part](position);
+      const rows = /* await */ runs[part](position);
       const want = this.parts[part].rows;
       if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
       return rows;
@@ -219,11 +253,12 @@ class Mix {
   }
 
   // teller is a client that returns the digests of its reading parts' answers, too.
-  teller(number) {
-    const runs = this.parts.map((part) => (part.spec.changes ? part.client(number) : part.teller(number)));
-    return (row) => {
+  async teller(number) {
+    const runs = [];
+    for (const part of this.parts) runs.push(part.spec.changes ? part.client(number) : await part.teller(number));
+    return /* async */ (row) => {
       const [part, position] = this.choices[row];
-      const done = runs[part](position);
+      const done = /* await */ runs[part](position);
       const told = this.parts[part].spec.changes ? { rows: done, digest: "" } : done;
       const want = this.parts[part].rows;
       if (told.rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${told.rows} rows, expected are ${want}`);

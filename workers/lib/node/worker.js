@@ -8,27 +8,30 @@
 //   opens, executes        optional texts: what a program writes to open a database and
 //                          to run SQL, which the report shows; {{dsn}} and {{sql}} stand
 //                          for the text, quoted
-//   readOnly               the name of the option that opens a file for reading only;
-//                          absent where there is none: it is then unsupported
-//   opensWith              optional text as opens, with that option at {{options}}
+//   readOnly               the code of options that open a file for writing and for reading
+//                          only; absent where there is none: it is then unsupported
+//   opensWith              optional text as opens, with such an option at {{options}}
 //   connect(path, readOnly) a new connection, with close(); readOnly is true or false
 //   statement(connection, sql, policy, query)
 //                          a function of an array of arguments, which returns the
 //                          rows of a query, or the number of rows changed
 //   execute(connection, sql) runs SQL without arguments, and drops its answer
-//   columns(connection, sql) the names of the columns of its rows, in order
+//   columns(connection, sql) the names of the columns of its rows, in order; absent where
+//                          a driver does not tell them
 //   stored(connection, sql) a function of an array of arguments, which returns rows
 //                          as arrays, with a BigInt for every integer
 //   code(error)            SQLite's primary result code; 0 where it is not SQLite's
 //
-// The runtime has one thread: clients take turns.
+// The runtime has one thread: clients take turns. Where connect, statement, execute,
+// stored, what these return, and close return promises, main.js requires chains.js first.
 
 const fs = require("node:fs");
 const path = require("node:path");
 const { UNCOUNTED, counters } = require("./data.js");
-const { clock, measure } = require("./measure.js");
+const { measure, tell } = require("./measure.js");
 const { Mix, Operation, digests } = require("./operation.js");
 const { Refusal, invalid, refuse } = require("./refusal.js");
+const { CLIENTS, clock } = require("./turns.js");
 
 const BUSY = [5, 6];
 const READONLY = 8;
@@ -59,15 +62,15 @@ function lacking(message) {
 }
 
 // serve answers requests until the input ends or close is asked.
-function serve(driver) {
+async function serve(driver) {
   const worker = new Worker(driver);
-  say({ type: "hello", protocol: 1, ...worker.hello() });
+  say({ type: "hello", protocol: 1, ...(await worker.hello()) });
   for (const line of lines()) {
     const request = parse(line);
-    say(reply(worker, request));
+    say(await reply(worker, request));
     if (request.type === "close") break;
   }
-  worker.end();
+  await worker.end();
   process.exit(0);
 }
 
@@ -116,12 +119,12 @@ function parse(line) {
 
 const REQUESTS = ["open", "settings", "prepare", "measure", "verify", "stats", "close"];
 
-function reply(worker, request) {
+async function reply(worker, request) {
   const { type, id = 0 } = request;
   try {
     invalid(!id || typeof type !== "string", "this line is no request");
     if (!REQUESTS.includes(type)) refuse("unsupported", `this worker does not know the request "${type}"`);
-    return { type: "ok", id, body: worker[type](request) };
+    return { type: "ok", id, body: await worker[type](request) };
   } catch (error) {
     if (error instanceof Refusal) return { type: "error", id, code: error.code, definite: true, message: error.message };
     return { type: "error", id, code: "failed", definite: false, message: `${error.name}: ${error.message}` };
@@ -136,30 +139,30 @@ class Worker {
     this.writers = [];
   }
 
-  hello() {
-    const connection = this.driver.connect(":memory:", false);
-    const all = (sql) => this.rows(connection, sql).map((row) => row[0]);
-    const facts = { api: this.driver.api, node: process.version, source_id: all("SELECT sqlite_source_id()")[0] };
-    Object.assign(facts, { clients: "take turns, in one thread", uncounted: UNCOUNTED }, this.driver.facts());
+  async hello() {
+    const connection = await this.driver.connect(":memory:", false);
+    const all = async (sql) => (await this.rows(connection, sql)).map((row) => row[0]);
+    const facts = { api: this.driver.api, node: process.version, source_id: (await all("SELECT sqlite_source_id()"))[0] };
+    Object.assign(facts, { clients: CLIENTS, uncounted: UNCOUNTED }, this.driver.facts());
     if (this.driver.opens) facts.open = this.driver.opens;
     if (this.driver.opensWith) facts.open_with = this.driver.opensWith;
     if (this.driver.executes) facts.execute = this.driver.executes;
     const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
-    Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
-    connection.close();
+    Object.assign(target, { engine_version: (await all("SELECT sqlite_version()"))[0], facts, compile_options: (await all("PRAGMA compile_options")).sort() });
+    await connection.close();
     return { target, capabilities: ["sql", "answers", "ordered"] };
   }
 
-  rows(connection, sql) {
-    return this.driver.stored(connection, sql)([]);
+  async rows(connection, sql) {
+    return (await this.driver.stored(connection, sql))([]);
   }
 
   // run executes SQL whether it answers rows or not.
-  run(connection, sql) {
-    this.driver.execute(connection, sql);
+  async run(connection, sql) {
+    await this.driver.execute(connection, sql);
   }
 
-  open(request) {
+  async open(request) {
     invalid(this.opened, "a database is open already");
     const { readers = 0, writers = 0, path } = request;
     invalid(readers + writers < 1, "no connections");
@@ -172,19 +175,19 @@ class Worker {
     for (const name of Object.keys(settings).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
       invalid(!/^[a-z_]+$/.test(name), `"${name}" is no setting`);
       if (this.lacks(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
-      issued[name] = name === "read_only" ? `${this.driver.readOnly}: ${settings[name] === "1"}` : `PRAGMA ${name} = ${spelt(settings[name])}`;
+      issued[name] = name === "read_only" ? this.driver.readOnly[settings[name] === "1" ? 1 : 0] : `PRAGMA ${name} = ${spelt(settings[name])}`;
     }
     if (begin) issued.begin = this.begins;
     const each = Object.values(issued).filter((sql) => sql.startsWith("PRAGMA")).concat(request.each || []);
     try {
       for (let i = 0; i < readers + writers; i++) {
-        const connection = this.driver.connect(path, settings.read_only === "1");
+        const connection = await this.driver.connect(path, settings.read_only === "1");
         (i < readers ? this.readers : this.writers).push(connection);
-        each.forEach((sql) => this.run(connection, sql));
+        for (const sql of each) await this.run(connection, sql);
       }
-      (request.once || []).forEach((sql) => this.run(this.writers[0] || this.readers[0], sql));
+      for (const sql of request.once || []) await this.run(this.writers[0] || this.readers[0], sql);
     } catch (error) {
-      this.end();
+      await this.end();
       throw error;
     }
     return { dsn: path, each, issued };
@@ -203,27 +206,25 @@ class Worker {
     return this.readers.length + this.writers.length > 0;
   }
 
-  settings(request) {
+  async settings(request) {
     this.needsDatabase();
     const named = this.readers.map((c, i) => [`reader-${i + 1}`, c]).concat(this.writers.map((c, i) => [`writer-${i + 1}`, c]));
-    const connections = named.map(([name, connection]) => {
-      const settings = {};
-      for (const asked of request.names || []) {
-        const value = this.read(connection, asked);
-        if (value !== undefined) settings[asked] = value;
-      }
-      return { name, settings };
-    });
+    const connections = [];
+    for (const [name, connection] of named) {
+      const settings = {}; // what is undefined is not sent
+      for (const asked of request.names || []) settings[asked] = await this.read(connection, asked);
+      connections.push({ name, settings });
+    }
     return { connections };
   }
 
-  read(connection, name) {
-    if (name === "memory") return this.rows(connection, "PRAGMA database_list").some((row) => row[1] === "main" && row[2]) ? "0" : "private";
+  async read(connection, name) {
+    if (name === "memory") return (await this.rows(connection, "PRAGMA database_list")).some((row) => row[1] === "main" && row[2]) ? "0" : "private";
     if (name === "read_only") return this.readReadOnly(connection);
     if (name === "begin") return this.readBegin(connection);
     if (LACKING.includes(name) || !/^[a-z_]+$/.test(name)) return undefined;
     try {
-      const rows = this.rows(connection, `PRAGMA ${name}`);
+      const rows = await this.rows(connection, `PRAGMA ${name}`);
       return rows.length ? String(rows[0][0]) : undefined;
     } catch {
       return undefined; // a PRAGMA that is unknown answers no columns, which is an error to some
@@ -232,28 +233,28 @@ class Worker {
 
   // readReadOnly tells by what a statement that writes, and changes nothing, is
   // answered in a transaction.
-  readReadOnly(connection) {
+  async readReadOnly(connection) {
     try {
-      this.run(connection, "BEGIN IMMEDIATE");
+      await this.run(connection, "BEGIN IMMEDIATE");
     } catch {
       return undefined; // query_only, or another holds the lock
     }
     try {
-      this.run(connection, "PRAGMA incremental_vacuum(1)");
+      await this.run(connection, "PRAGMA incremental_vacuum(1)");
       return "0";
     } catch (error) {
       return this.driver.code(error) === READONLY ? "1" : undefined;
     } finally {
-      this.run(connection, "ROLLBACK");
+      await this.run(connection, "ROLLBACK");
     }
   }
 
   // readBegin tells how a transaction begins by what it keeps another connection from.
-  readBegin(connection) {
-    const other = this.driver.connect(this.path, false);
-    const locked = (sql) => {
+  async readBegin(connection) {
+    const other = await this.driver.connect(this.path, false);
+    const locked = async (sql) => {
       try {
-        this.run(other, sql);
+        await this.run(other, sql);
         return false;
       } catch (error) {
         if (BUSY.includes(this.driver.code(error))) return true;
@@ -261,33 +262,34 @@ class Worker {
       }
     };
     try {
-      this.run(other, "PRAGMA busy_timeout = 0");
-      if (locked("BEGIN IMMEDIATE")) return undefined; // another holds the lock
-      this.run(other, "ROLLBACK");
-      this.run(connection, this.begins);
+      await this.run(other, "PRAGMA busy_timeout = 0");
+      if (await locked("BEGIN IMMEDIATE")) return undefined; // another holds the lock
+      await this.run(other, "ROLLBACK");
+      await this.run(connection, this.begins);
       try {
-        if (!locked("BEGIN IMMEDIATE")) return "deferred"; // closing ends it
-        return locked("SELECT count(*) FROM sqlite_master") ? "exclusive" : "immediate";
+        if (!(await locked("BEGIN IMMEDIATE"))) return "deferred"; // closing ends it
+        return (await locked("SELECT count(*) FROM sqlite_master")) ? "exclusive" : "immediate";
       } finally {
-        this.run(connection, "ROLLBACK");
+        await this.run(connection, "ROLLBACK");
       }
     } finally {
-      other.close();
+      await other.close();
     }
   }
 
-  prepare(request) {
+  async prepare(request) {
     this.needsDatabase();
     const { operation: spec = {}, clients = 0 } = request;
     invalid(this.operations.has(spec.name), `the operation "${spec.name}" is prepared already`);
     invalid(clients < 1, "clients: want 1 or more");
     const operation = spec.parts ? new Mix(this, spec) : new Operation(this, spec);
+    await operation.open();
     operation.clients = Array.from({ length: clients }, (_, i) => operation.client(i));
     this.operations.set(spec.name, operation);
     return { query_plan: operation.plan };
   }
 
-  measure(request) {
+  async measure(request) {
     const operation = this.prepared(request);
     const { nanos = 0, operations = 0, start = 0 } = request;
     invalid(nanos > 0 === operations > 0, "measure wants nanos or operations, one of them");
@@ -295,29 +297,17 @@ class Worker {
     if (request.phases) refuse("unsupported", "this worker does not time phases");
     const beyond = !request.operations || (request.start || 0) + request.operations > operation.length;
     invalid(operation.ordered && operation.clients.length > 1 && beyond, "a mix in order has blocks that end with its trace at the latest");
-    if (!request.answers) return measure(operation, operation.clients, request);
+    if (!request.answers) return measure(operation, request);
     invalid(!operations, "answers are told of a number of operations");
-    const told = new Map(); // by position
-    const tellers = operation.clients.map((_, i) => {
-      const tell = operation.teller(i);
-      return (position) => {
-        const { rows, digest } = tell(position);
-        told.set(position, [...(told.get(position) || []), digest]);
-        return rows;
-      };
-    });
-    const result = measure(operation, tellers, request);
-    const place = (unit) => (start / operation.unit + unit) % operation.length;
-    const digests = Array.from({ length: operations / operation.unit }, (_, unit) => (told.get(place(unit)) || []).shift() || "");
-    return { ...result, digests };
+    return tell(operation, request);
   }
 
-  verify(request) {
+  async verify(request) {
     if (request.operation) return this.prepared(request).verify(request.start || 0, request.count || 0);
     this.needsDatabase();
     invalid(!request.sql, "verify wants an operation or sql");
     const [digest] = digests([request]);
-    this.rows(this.readers[0] || this.writers[0], request.sql).forEach((row) => digest.add(row));
+    (await this.rows(this.readers[0] || this.writers[0], request.sql)).forEach((row) => digest.add(row));
     return { digest: digest.hex(), rows: digest.rows };
   }
 
@@ -325,14 +315,14 @@ class Worker {
     return counters();
   }
 
-  close() {
+  async close() {
     const began = clock();
-    this.end();
+    await this.end();
     return { nanos: clock() - began };
   }
 
-  end() {
-    this.readers.concat(this.writers).forEach((connection) => connection.close());
+  async end() {
+    for (const connection of this.readers.concat(this.writers)) await connection.close();
     this.readers = [];
     this.writers = [];
   }
