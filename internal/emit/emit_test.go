@@ -189,7 +189,7 @@ func TestRefused(t *testing.T) {
 // The ecosystem of a driver is one that For prints for.
 func TestOfDriver(t *testing.T) {
 	for driver, want := range map[string]string{"mattn": "go-mattn", "ncruces-direct": "go-ncruces-direct", "django": "django", "activerecord": "rails",
-		"better-sqlite3": "node", "apsw": "apsw", "rusqlite": "rusqlite", "bbolt": "", "null": ""} {
+		"better-sqlite3": "node", "sqlite3-node": "sqlite3-node", "apsw": "apsw", "rusqlite": "rusqlite", "bbolt": "", "null": ""} {
 		got := ecosystems.OfDriver(driver)
 		if got != want || got != "" && !slices.Contains(names, got) {
 			t.Errorf("%s: got %q, want %q", driver, got, want)

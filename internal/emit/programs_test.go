@@ -65,7 +65,7 @@ func (p program) write(t *testing.T, dir, text string) {
 	for name, text := range files {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	if strings.HasPrefix(p.ecosystem, "node") {
+	if p.form == "database.mjs" {
 		program, err := os.ReadFile("testdata/read/read.mjs")
 		must(t, err)
 		_ = os.WriteFile(filepath.Join(dir, "read.mjs"), program, 0o644)
@@ -84,7 +84,7 @@ func programs(t *testing.T, ecosystem string) []program {
 	switch ecosystem {
 	case "rails":
 		return []program{ruby(t)}
-	case "node", "node-sqlite":
+	case "node", "node-sqlite", "sqlite3-node":
 		return []program{node(ecosystem)}
 	case "rusqlite":
 		return []program{rust(t)}
@@ -114,7 +114,7 @@ func ruby(t *testing.T) program {
 
 func node(ecosystem string) program {
 	p := program{ecosystem: ecosystem, form: "database.mjs", command: []string{"node", "read.mjs"}}
-	library := "better-sqlite3"
+	library := map[string]string{"node": "better-sqlite3", "sqlite3-node": "sqlite3"}[ecosystem]
 	if ecosystem == "node-sqlite" {
 		library, p.command = "node:sqlite", []string{filepath.Join(tools(), "node24", "node_modules", "node", "bin", "node"), "--no-warnings", "read.mjs"}
 	}

@@ -83,6 +83,7 @@ var checks = []check{
 		"python":            {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
 		"apsw":              {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
 		"node-sqlite":       {"busy_timeout": "0", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
+		"sqlite3-node":      {"busy_timeout": "1000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
 		"rusqlite":          {"busy_timeout": "5000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
 		"node":              {"busy_timeout": "5000", "cache_size": "-16000", "foreign_keys": "1"},
 		"django":            {"busy_timeout": "5000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
