@@ -145,14 +145,9 @@ class Operation {
   async verify(start, count) {
     invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
     this.needsAnswers();
-    return this.answers(await this.stored(this.connections[0]), start, count);
-  }
-
-  // stored has the steps that are queries answer values as they are stored.
-  async stored(connection) {
     const runs = [];
-    for (const step of this.steps) runs.push(step.query && (await this.worker.driver.stored(connection, step.sql)));
-    return runs;
+    for (const step of this.steps) runs.push(step.query && (await this.worker.driver.stored(this.connections[0], step.sql)));
+    return this.answers(runs, start, count);
   }
 
   needsAnswers() {
@@ -178,23 +173,28 @@ class Operation {
   async teller(number) {
     this.needsAnswers();
     for (const one of this.compiled) {
-      const runs = await this.told(one);
+      const runs = this.told(one);
       one.teller = (position) => this.answers(runs, position, 1);
     }
     return clientOf(this, number, "teller");
   }
 
-  // told are the statements that a client is measured with, whose rows are objects; or,
-  // where a driver cannot name their columns in order, others.
+  // told are the statements that a client is measured with, whose rows are objects.
   told({ connection, runs }) {
-    const { columns } = this.worker.driver;
-    if (!columns) return this.stored(connection);
     return this.steps.map((step, i) => {
       if (!step.query) return null;
-      const names = columns(connection, step.sql);
-      return (args) => runs[i](args).map((row) => names.map((name, n) => shown(row[name], (step.returns || [])[n])));
+      const names = this.worker.driver.columns?.(connection, step.sql);
+      const values = (row) => (names || namesOf(row)).map((name, n) => shown(row[name], (step.returns || [])[n]));
+      return /* async */ (args) => (/* await */ runs[i](args)).map(values);
     });
   }
+}
+
+// namesOf are the names of columns in their order, which an object has but for numbers.
+function namesOf(row) {
+  const names = Object.keys(row);
+  if (names.length > 1 && /^\d+$/.test(names[0])) throw new Error(`the column "${names[0]}" has a number for its name, and no place in an object: give it a name`);
+  return names;
 }
 
 // shown is a value as drivers show it, for a digest: a number stands for an integer

@@ -17,7 +17,7 @@
 //                          rows of a query, or the number of rows changed
 //   execute(connection, sql) runs SQL without arguments, and drops its answer
 //   columns(connection, sql) the names of the columns of its rows, in order; absent where
-//                          a driver does not tell them
+//                          a driver does not tell them: they are taken from the rows
 //   stored(connection, sql) a function of an array of arguments, which returns rows
 //                          as arrays, with a BigInt for every integer
 //   code(error)            SQLite's primary result code; 0 where it is not SQLite's
