@@ -116,7 +116,7 @@ func (r *Report) basis() string {
 	f := o.Chosen
 	text := fmt.Sprintf("at most %s of memory; ", size(float64(r.Memory)))
 	if r.Class != assay.DurabilityUnknown {
-		text = fmt.Sprintf("at durability %s (claimed by settings: assay crash proves it) and %s", r.Class, text)
+		text = fmt.Sprintf("at durability %s (claimed by settings, unless assay crash refuted it) and %s", r.Class, text)
 	}
 	if f == nil {
 		f = &o.Finalists[0]

@@ -17,7 +17,7 @@ import (
 type play struct {
 	turns        map[int]int // of the positions, in this order
 	before, rows int64       // how many there are at first, and in the end
-	lives        map[string]*life
+	histories    map[string]*history
 	// final has the rows in the end, of those keys that were touched.
 	final map[string][]any
 	moves map[move]int
@@ -29,11 +29,11 @@ type move struct {
 	what     int64
 }
 
-// life is what became of one row in a play.
-type life struct {
+// history is what became of one row in a play.
+type history struct {
 	key    []any
 	before bool // it was there at first
-	deeds  [phases]deeds
+	writes [phases]writes
 	events []event // in the order of the play
 }
 
@@ -44,8 +44,8 @@ type event struct {
 	value    uint64 // the hash of a column's
 }
 
-// deeds is what was done to a row in a phase.
-type deeds struct {
+// writes is what was done to a row in a phase.
+type writes struct {
 	put, gone bool
 	// values has those that its columns were given, by their text.
 	values map[int64]map[string]any
@@ -59,7 +59,7 @@ func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, done Done) er
 	err := query(ctx, conn, "SELECT * FROM temp."+t.log+" ORDER BY rowid", func(row []any) {
 		position, what, value := int(row[0].(int64)), row[1].(int64), row[len(row)-1]
 		l := p.of(row[2 : len(row)-1])
-		d := &l.deeds[done.phase(position)]
+		d := &l.writes[done.phase(position)]
 		e := event{position: position, what: what}
 		switch what {
 		case wasPut:
@@ -87,25 +87,25 @@ func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, done Done) er
 	return err
 }
 
-func (p *play) of(key []any) *life {
+func (p *play) of(key []any) *history {
 	text := textOf(key...)
-	if p.lives[text] == nil {
-		p.lives[text] = &life{key: slices.Clone(key)}
+	if p.histories[text] == nil {
+		p.histories[text] = &history{key: slices.Clone(key)}
 	}
-	return p.lives[text]
+	return p.histories[text]
 }
 
 // end reads the rows that were touched as they are in the end, and whether they were there at
 // first.
 func (p *play) end(ctx context.Context, conn *sql.Conn, t *table, data string) error {
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+sqltext.Quote(t.name)).Scan(&p.rows); err != nil || len(p.lives) == 0 {
+	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+sqltext.Quote(t.name)).Scan(&p.rows); err != nil || len(p.histories) == 0 {
 		return err
 	}
 	file := url.URL{Scheme: "file", OmitHost: true, Path: data, RawQuery: "mode=ro&immutable=1"}
 	if _, err := conn.ExecContext(ctx, "ATTACH ? AS assay_first", file.String()); err != nil {
 		return err
 	}
-	err := p.each(ctx, conn, "assay_first", t, func(text string, _ []any) { p.lives[text].before = true })
+	err := p.each(ctx, conn, "assay_first", t, func(text string, _ []any) { p.histories[text].before = true })
 	if err == nil {
 		err = p.each(ctx, conn, "main", t, func(text string, row []any) { p.final[text] = slices.Clone(row) })
 	}
@@ -126,7 +126,7 @@ func (p *play) each(ctx context.Context, conn *sql.Conn, of string, t *table, vi
 		return err
 	}
 	defer stmt.Close()
-	for text, l := range p.lives {
+	for text, l := range p.histories {
 		rows, err := stmt.QueryContext(ctx, l.key...)
 		if err == nil {
 			err = each(rows, func(row []any) { visit(text, row) })
@@ -141,7 +141,7 @@ func (p *play) each(ctx context.Context, conn *sql.Conn, of string, t *table, vi
 // there reports whether a row that was there at first, or not, is so when a turn comes at which
 // nothing is done to it.
 func (p *play) there(text string, before bool, turn int) bool {
-	if l := p.lives[text]; l != nil {
+	if l := p.histories[text]; l != nil {
 		for _, e := range l.events {
 			if p.turns[e.position] > turn {
 				break
@@ -172,7 +172,7 @@ func comparePlays(plays []*play) *compared {
 	texts := map[string]bool{} // of the rows, and whether they are there at first
 	for _, p := range plays {
 		vanished, now := false, p.before // a unique index makes rows go that nothing else touches
-		for text, l := range p.lives {
+		for text, l := range p.histories {
 			texts[text] = l.before
 			if l.before {
 				now--
@@ -193,8 +193,8 @@ func comparePlays(plays []*play) *compared {
 	return c
 }
 
-// given is the how manieth value that an operation gives a column.
-type given struct {
+// assignment is the n-th value that an operation gives a column.
+type assignment struct {
 	position int
 	what     int64
 	nth      int
@@ -203,17 +203,17 @@ type given struct {
 // row adds what becomes of a row.
 func (c *compared) row(plays []*play, text string, before bool) {
 	type did struct{ put, gone bool }
-	values, all := map[given]uint64{}, map[int]did{} // in any play
-	each := make([]map[int]did, len(plays))          // in each play
+	values, all := map[assignment]uint64{}, map[int]did{} // in any play
+	each := make([]map[int]did, len(plays))               // in each play
 	for i, p := range plays {
 		each[i] = map[int]did{}
-		l := p.lives[text]
+		l := p.histories[text]
 		if l == nil {
 			continue
 		}
-		times := map[given]int{}
+		times := map[assignment]int{}
 		for _, e := range l.events {
-			d, of := each[i][e.position], given{position: e.position, what: e.what}
+			d, of := each[i][e.position], assignment{position: e.position, what: e.what}
 			d.put, d.gone = d.put || e.what == wasPut, d.gone || e.what == gone
 			each[i][e.position] = d
 			all[e.position] = did{all[e.position].put || d.put, all[e.position].gone || d.gone}

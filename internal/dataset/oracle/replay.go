@@ -183,7 +183,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.
 			return err
 		}
 		for _, t := range r.tables {
-			all[t] = &play{turns: turns, lives: map[string]*life{}, final: map[string][]any{}, moves: map[move]int{}}
+			all[t] = &play{turns: turns, histories: map[string]*history{}, final: map[string][]any{}, moves: map[move]int{}}
 			if err := t.watch(ctx, conn); err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ type changedRow struct {
 func (r *replays) changed() map[int][]changedRow {
 	all := map[int][]changedRow{}
 	for t, plays := range r.plays {
-		for key, l := range plays[0].lives {
+		for key, l := range plays[0].histories {
 			for i, e := range l.events {
 				if i == 0 || l.events[i-1].position != e.position {
 					all[e.position] = append(all[e.position], changedRow{t, key})
@@ -89,7 +89,7 @@ func (b *answerFinder) inOrders(ctx context.Context, all [][]int, positions []in
 	look := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) (err error) {
 		var tables []*table
 		for t, plays := range r.plays {
-			if len(plays[0].lives) > 0 {
+			if len(plays[0].histories) > 0 {
 				tables = append(tables, t)
 			}
 		}

@@ -62,10 +62,10 @@ func (l *rowCheck) settled() bool {
 		return false
 	}
 	for _, p := range plays {
-		for text := range p.lives {
+		for text := range p.histories {
 			final := p.final[text]
 			equal := final != nil && textOf(l.keyOf(final)...) != text // by their collation
-			if equal && l.several || plays[0].lives[text] == nil || len(p.lives) != len(plays[0].lives) {
+			if equal && l.several || plays[0].histories[text] == nil || len(p.histories) != len(plays[0].histories) {
 				return false
 			}
 		}
@@ -85,7 +85,7 @@ func (l *rowCheck) knowsCount() bool {
 	if !l.settled() {
 		return false
 	}
-	for text := range plays[0].lives {
+	for text := range plays[0].histories {
 		if l.presence(text) == unknown {
 			return false
 		}
@@ -134,15 +134,15 @@ func (l *rowCheck) look(ctx context.Context, path string) ([]Values, error) {
 
 // sort finds out which rows are the same in every order.
 func (l *rowCheck) sort() {
-	lives := l.plays[l.table][0].lives
+	histories := l.plays[l.table][0].histories
 	for _, row := range l.untouched[l.table] {
 		key := l.keyOf(row)
-		if lives[textOf(key...)] == nil {
+		if histories[textOf(key...)] == nil {
 			l.exact = append(l.exact, checkedRow{textOf(key...), key, row})
 		}
 	}
-	for _, text := range slices.Sorted(maps.Keys(lives)) {
-		look := checkedRow{text: text, key: lives[text].key, is: l.final(0, text)}
+	for _, text := range slices.Sorted(maps.Keys(histories)) {
+		look := checkedRow{text: text, key: histories[text].key, is: l.final(0, text)}
 		switch {
 		case l.known(look):
 			l.exact = append(l.exact, look)
@@ -294,7 +294,7 @@ func (l *rowCheck) presence(text string) presence {
 	for phase := range phases {
 		put, gone := false, false
 		for _, p := range l.plays[l.table] {
-			d := p.lives[text].deeds[phase]
+			d := p.histories[text].writes[phase]
 			put, gone = put || d.put, gone || d.gone
 		}
 		switch {
@@ -356,7 +356,7 @@ func (l *rowCheck) settles(c int) bool {
 	settles, known := l.settling[c]
 	if !known {
 		settles = true
-		for text := range l.plays[l.table][0].lives {
+		for text := range l.plays[l.table][0].histories {
 			settles = settles && (l.presence(text) != present || l.same(checkedRow{text: text, is: l.final(0, text)}, c) != nil)
 		}
 		l.settling[c] = settles
@@ -398,7 +398,7 @@ func (l *rowCheck) assigned(text string, c int, end []any) []any {
 func (l *rowCheck) values(text string, c int, in phase) map[string]any {
 	all := map[string]any{}
 	for _, p := range l.plays[l.table] {
-		if d := p.lives[text].deeds[in]; d.values != nil {
+		if d := p.histories[text].writes[in]; d.values != nil {
 			maps.Copy(all, d.values[int64(c)])
 		}
 	}

@@ -132,7 +132,7 @@ func SystemError(ctx context.Context, err error) error {
 func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 	all := &Rows{}
 	for i, t := range r.tables {
-		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.lives) > 0 }) {
+		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.histories) > 0 }) {
 			continue // nothing changes it
 		}
 		looks := &rowCheck{rowReplays: r, table: t, compared: comparePlays(r.plays[t])}
@@ -156,7 +156,7 @@ func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 func (r *rowReplays) sample(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
 	for _, t := range r.tables {
 		plays := r.plays[t]
-		if len(plays) != 1 || len(plays[0].lives) == 0 || r.untouched[t] != nil {
+		if len(plays) != 1 || len(plays[0].histories) == 0 || r.untouched[t] != nil {
 			continue
 		}
 		r.untouched[t] = [][]any{}
