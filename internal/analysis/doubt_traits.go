@@ -43,7 +43,7 @@ var Kinds = map[string]Trait{
 	"noise":                 Shown,           // the A/A test differs by more than the margin; run on a quieter machine, or accept a wider margin
 	"not-compared":          0,               // nobody knows what is right: answers, or what changes leave, follow from the order of the clients; measure with one client too, or give it a `check` that is the same in every order
 	"not-steady":            0,               // windows still change in the second half of a launch; use blocks with a longer `count`
-	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, or allow tracing
+	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, allow tracing, or give a longer budget
 	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger
 	"overloaded":            0,               // over 1 % of the requests of an open load were not answered in time, or one was never sent; compare at a lower rate
 	"own-loop":              0,               // over 5 % of the figure is the worker's loop (`loop-ns/op`), in Python, Node.js or Ruby; compare with drivers of the same library

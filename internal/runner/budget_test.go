@@ -38,17 +38,18 @@ func budgeted(t *testing.T, budget time.Duration, counts ...int) *Runner {
 	return r
 }
 
-// Where no launch of all fits into the budget, profiles are left out, then drivers, and no
-// operation; the baseline's stay, and a second driver.
+// Where no launch of all fits into the budget, A/A tests are left out, then profiles, then drivers,
+// and no operation; the baseline's stay, and a second driver.
 func TestProfilesAreDroppedBeforeOperations(t *testing.T) {
 	all := budgeted(t, time.Hour, 1000, 100_000)
 	var whole time.Duration
 	for _, g := range all.groups {
-		whole += g.guess()
+		whole += g.guess(false)
 	}
 	q := []string{"a q", "b q", "c q"}
 	for budget, want := range map[time.Duration][]string{
 		2 * whole:       {"a p", "a q", "a r", "b p", "b q", "b r", "c p", "c q", "c r"},
+		whole * 19 / 20: {"a p", "a q", "a r", "b p", "b q", "b r", "c p", "c q", "c r"},
 		whole * 3 / 4:   {"a p", "a q", "b p", "b q", "c p", "c q"},
 		whole * 11 / 24: q,
 		whole / 100:     {"a q", "b q"},
@@ -68,8 +69,12 @@ func TestProfilesAreDroppedBeforeOperations(t *testing.T) {
 				t.Errorf("budget %s of %s: %s has %q, want %q", budget, whole, g.name, got, want)
 			}
 		}
-		if said := len(told) > 0; said != (len(want) < 9) {
+		if said := len(told) > 0; said != (budget < whole) {
 			t.Errorf("budget %s of %s: told %q", budget, whole, told)
+		}
+		r.planNext()
+		if measured := len(r.first.members(r.groups[0])); (measured == len(want)) != (budget < whole) {
+			t.Errorf("budget %s of %s: a first launch has %d members for %d cells", budget, whole, measured, len(want))
 		}
 		notRun := 0
 		r.config.Emit = func(trial assay.Trial) error {
@@ -87,7 +92,7 @@ func TestProfilesAreDroppedBeforeOperations(t *testing.T) {
 // waits, and no profile is left out.
 func TestSizesAreDroppedBeforeProfiles(t *testing.T) {
 	r := budgeted(t, time.Hour, 1000, 100_000)
-	r.config.Budget = 2 * r.groups[0].guess()
+	r.config.Budget = 2 * r.groups[0].guess(false)
 	r.groups[1].size = 1
 	r.fitFirstLaunches()
 	if got := len(r.first.dropped); got != 0 {
@@ -121,18 +126,27 @@ func TestCheapestFirst(t *testing.T) {
 	}
 }
 
-// First launches correct the guesses of others, within bounds.
+// First launches correct the guesses of others of their mode, within bounds.
 func TestGuessesAreCorrected(t *testing.T) {
-	g := &group{}
-	g.launches.add(4*time.Second, false)
-	for guess, want := range map[time.Duration]time.Duration{2 * time.Second: 20 * time.Second, 8 * time.Second: 5 * time.Second, time.Millisecond: 40 * time.Second} {
+	r := budgeted(t, time.Hour, 1000)
+	g := r.groups[0]
+	guess := g.guess(false)
+	launched := &group{method: inBlocks{}}
+	launched.launches.add(4*time.Second, false)
+	for of, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * guess, 8 * time.Second: guess / 2, time.Millisecond: 4 * guess} {
 		var first firstRound
-		if got := first.corrected(10 * time.Second); got != 10*time.Second {
-			t.Errorf("a guess of 10s is taken for %s before any launch", got)
+		if got := first.guess(g); got != guess {
+			t.Errorf("a guess of %s is taken for %s before any launch", guess, got)
 		}
-		first.note(g, guess)
-		if got := first.corrected(10 * time.Second); got != want {
-			t.Errorf("where 4s were guessed as %s, a guess of 10s is corrected to %s, want %s", guess, got, want)
+		launched.method = inWindows{}
+		first.note(launched, time.Millisecond)
+		if got := first.guess(g); got != guess {
+			t.Errorf("a guess of %s of blocks is taken for %s after a launch of windows", guess, got)
+		}
+		launched.method = inBlocks{}
+		first.note(launched, of)
+		if got := first.guess(g); got != want {
+			t.Errorf("where 4s were guessed as %s, a guess of %s is corrected to %s, want %s", of, guess, got, want)
 		}
 	}
 }

@@ -53,6 +53,8 @@ type Costs struct {
 	// Bytes are those of a case's data, which every instance has a copy of. nil
 	// knows none.
 	Bytes func(assay.Case) int64
+	// Scarce says that it is a first launch of a budget that is too small for one of all.
+	Scarce bool
 }
 
 // Estimate returns what the least number of launches of every case takes, by what
@@ -68,12 +70,12 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 		method := methodOf(c)
 		once, group := method.spent(costs, c), method.key(c)
 		sum = sum.Plus(once)
-		if peer := c.Cell.Peer(); !seen[peer] {
+		if peer := c.Cell.Peer(); !seen[peer] && !costs.Scarce {
 			seen[peer] = true
 			sum = sum.Plus(once)
 		}
 		for _, instance := range []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without} { // the A/A test's and its own
-			if !started[instance] {
+			if !started[instance] && (instance != group || !costs.Scarce) {
 				started[instance] = true
 				sum = sum.Plus(costs.instance(c, method))
 			}
@@ -86,7 +88,7 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 }
 
 // guess is what a launch of the group takes, by rule of thumb.
-func (g *group) guess() time.Duration {
+func (g *group) guess(scarce bool) time.Duration {
 	var cases []assay.Case
 	for _, m := range g.members {
 		if m.twin { // Estimate counts it
@@ -96,7 +98,7 @@ func (g *group) guess() time.Duration {
 			cases = append(cases, j.Case)
 		}
 	}
-	return Estimate(cases, 1, Costs{Processors: runtime.GOMAXPROCS(0)}).Total()
+	return Estimate(cases, 1, Costs{Processors: runtime.GOMAXPROCS(0), Scarce: scarce}).Total()
 }
 
 // TooLong says why a cell is not measured within a budget: even where its estimate is too
@@ -168,7 +170,7 @@ func (k Costs) turns(c assay.Case) assay.Spent {
 func (k Costs) windows(c assay.Case) assay.Spent {
 	each := k.pace(c).Each
 	w := windowOf(each, c)
-	count := time.Duration(w.count())
+	count := time.Duration(w.count(k.Scarce))
 	spent := assay.Spent{
 		assay.StageMeasured: count * w.length,
 		assay.StageTurns:    count*typicalTurn + min(count, shortCalls)*each,

@@ -250,23 +250,44 @@ func endedByBudget(limited context.Context, err error) error {
 
 // firstRound keeps what is known of first launches.
 type firstRound struct {
-	guessed, took time.Duration // of the groups that were launched
-	dropped       []*member     // no launch of all fits into the budget with them
+	guessed, took map[assay.Mode]time.Duration // of the groups that were launched
+	dropped       []*member                    // no launch of all fits into the budget with them
+	// scarce says that no launch of all fits: first ones have no A/A test and fewer windows.
+	scarce bool
 }
 
 // note learns from a group's first launch how good guesses are.
 func (f *firstRound) note(g *group, guessed time.Duration) {
-	if g.launches.finished == 1 {
-		f.guessed, f.took = f.guessed+guessed, f.took+g.launches.cost
+	if g.launches.finished != 1 {
+		return
 	}
+	if f.guessed == nil {
+		f.guessed, f.took = map[assay.Mode]time.Duration{}, map[assay.Mode]time.Duration{}
+	}
+	f.guessed[g.mode()] += guessed
+	f.took[g.mode()] += g.launches.cost
 }
 
-// corrected is a guess by what guesses so far were worth.
-func (f *firstRound) corrected(guess time.Duration) time.Duration {
-	if f.guessed == 0 {
+// guess is what the first launch of a group takes, by what guesses of its mode were worth so far.
+func (f *firstRound) guess(g *group) time.Duration {
+	guess, guessed := g.guess(f.scarce), f.guessed[g.mode()]
+	if guessed == 0 {
 		return guess
 	}
-	return time.Duration(float64(guess) * min(float64(f.took)/float64(f.guessed), schedule.GuessError))
+	return time.Duration(float64(guess) * min(float64(f.took[g.mode()])/float64(guessed), schedule.GuessError))
+}
+
+// guesses are those of some groups together.
+func (f *firstRound) guesses(groups []*group) (sum time.Duration) {
+	for _, g := range groups {
+		sum += f.guess(g)
+	}
+	return sum
+}
+
+// members are those that a first launch measures.
+func (f *firstRound) members(g *group) []*member {
+	return slices.DeleteFunc(slices.Clone(g.next.members), func(m *member) bool { return m.twin && f.scarce })
 }
 
 // unlaunched are the groups without a launch.
@@ -274,7 +295,7 @@ func (r *Runner) unlaunched() []*group {
 	return slices.DeleteFunc(slices.Clone(r.groups), func(g *group) bool { return g.launches.finished > 0 || len(g.members) == 0 })
 }
 
-// fitFirstLaunches leaves profiles out of the groups that were not launched yet, and then
+// fitFirstLaunches leaves the A/A tests and most windows out of first launches, then profiles, and then
 // drivers, those first that come last in the plan, until a launch of each group fits into the
 // budget: part of the cells of every operation say more than all cells of some. The
 // baseline's stay, and a second driver. Groups of sizes that wait for the others leave nothing
@@ -290,7 +311,11 @@ func (r *Runner) fitFirstLaunches() {
 	groups := slices.DeleteFunc(r.unlaunched(), func(g *group) bool { return waiting[g] })
 	profile := func(c assay.Cell) string { return c.Profile }
 	driver := func(c assay.Cell) string { return c.DriverName().String() }
-	dropped := slices.Concat(r.dropUntilFit(groups, profile, r.baseline.Profile, 1), r.dropUntilFit(groups, driver, r.baseline.Driver.String(), 2))
+	var dropped []string
+	if !r.first.scarce && r.first.guesses(groups) > r.budget()-r.clock.elapsed() {
+		r.first.scarce, dropped = true, []string{"the A/A test of first launches"}
+	}
+	dropped = slices.Concat(dropped, r.dropUntilFit(groups, profile, r.baseline.Profile, 1), r.dropUntilFit(groups, driver, r.baseline.Driver.String(), 2))
 	if len(dropped) > 0 {
 		r.progress(LeftOut, "left out, so that a launch of every operation fits into the budget: "+strings.Join(dropped, ", "), 0)
 	}
@@ -308,11 +333,7 @@ func (r *Runner) dropUntilFit(groups []*group, name func(assay.Cell) string, kep
 		}
 	}
 	for _, n := range slices.Backward(names) {
-		var sum time.Duration
-		for _, g := range groups {
-			sum += r.first.corrected(g.guess())
-		}
-		if sum <= r.budget()-r.clock.elapsed() {
+		if r.first.guesses(groups) <= r.budget()-r.clock.elapsed() {
 			return dropped
 		}
 		if r.drop(groups, name, n, least) {

@@ -235,9 +235,9 @@ func (u *windowUse) add(peer string, rounds int, took time.Duration) {
 func (r *Runner) windowCount(g *group, peer string, w window) int {
 	e, v := g.windows.efforts[peer], g.variances(peer, r.baseline)
 	if g.launches.counted() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
-		return w.count()
+		return w.count(r.first.scarce && g.launches.finished == 0)
 	}
-	return max(w.count(), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
+	return max(w.count(false), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
 }
 
 // window is a window of an operation on the slowest of its instances.
@@ -267,9 +267,14 @@ func windowOf(each time.Duration, c assay.Case) window {
 }
 
 // count is how many windows a launch has while nothing is known of their spread: one of an
-// operation that takes long, whose launches tell more for their time than its windows.
-func (w window) count() int {
-	return max(1, int(min(windowsPerLaunch, longWindows/w.length)))
+// operation that takes long, whose launches tell more for their time than its windows; a
+// fourth where time is scarce, so that every operation has some.
+func (w window) count(scarce bool) int {
+	count := int(min(windowsPerLaunch, longWindows/w.length))
+	if scarce {
+		count /= 4
+	}
+	return max(1, count)
 }
 
 // share is what a launch costs each of its operations beside their windows: to

@@ -125,8 +125,8 @@ func (r *Runner) firstLaunches(ctx context.Context) error {
 			break
 		}
 		g := r.groups[next[0]]
-		guess := g.guess()
-		if err := r.launch(ctx, g, g.next.members); err != nil {
+		guess := g.guess(r.first.scarce)
+		if err := r.launch(ctx, g, r.first.members(g)); err != nil {
 			return err
 		}
 		r.first.note(g, guess)
@@ -145,10 +145,10 @@ func (r *Runner) scheduled() []schedule.Group {
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
 		counted := g.launches.counted()
-		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished, Size: g.size, Tables: len(g.operations()),
+		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished, Size: g.size, Tables: len(g.operations()), Reads: g.mode() == assay.Windows,
 			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
 		if g.launches.cost == 0 {
-			all[i].Cost, all[i].Guessed = r.first.corrected(g.guess()), true
+			all[i].Cost, all[i].Guessed = r.first.guess(g), true
 		}
 		lacking := max(0, r.config.Launches-g.next.fewest) // of what waited
 		g.need.launches = counted + max(g.need.most(), lacking)
@@ -169,7 +169,7 @@ func (r *Runner) limitsNow() schedule.Limits {
 		least = math.MaxInt
 	}
 	longer := 1.0
-	if r.first.guessed == 0 { // later, launches have corrected the guesses
+	if len(r.first.guessed) == 0 { // later, launches have corrected the guesses
 		longer = r.longer
 	}
 	return schedule.Limits{MinLaunches: least, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0, Longer: longer}
@@ -260,7 +260,7 @@ const (
 func (r *Runner) checkLoad(ctx context.Context) {
 	guess := time.Duration(0)
 	for _, g := range r.groups {
-		guess += time.Duration(r.config.Launches) * g.guess()
+		guess += time.Duration(r.config.Launches) * g.guess(false)
 	}
 	during := min(lookFor, time.Duration(lookShare*float64(min(r.budget(), guess))))
 	if len(r.config.Done) > 0 || during < minLook {

@@ -415,8 +415,8 @@ func TestGuessOfAGroup(t *testing.T) {
 	few.Operation = assay.Operation{Name: "few", Changes: true, Count: 100}
 	many.Operation = assay.Operation{Name: "many", Changes: true, Count: 100_000}
 	a, b := groupCases([]*job{few}, assay.ParseBaseline("a"))[0], groupCases([]*job{many}, assay.ParseBaseline("a"))[0]
-	if a.guess() <= 0 || b.guess() < 100*a.guess() {
-		t.Errorf("got %s for 100 operations, and %s for 100,000", a.guess(), b.guess())
+	if a.guess(false) <= 0 || b.guess(false) < 100*a.guess(false) {
+		t.Errorf("got %s for 100 operations, and %s for 100,000", a.guess(false), b.guess(false))
 	}
 }
 

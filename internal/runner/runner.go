@@ -314,6 +314,7 @@ type observations struct {
 	limits     map[int]float64    // requests a second that the load generator reaches, by clients
 	unloadable map[int]error      // why the load generator cannot have so many clients
 	tracings   map[string]tracing // of the syncs of cells, by traceKey
+	traced     spent              // on those that this run made
 	paces      paces
 	slow       map[string]slowness // what calls took longer than the worker said, by the key of paces
 	noDelays   map[string]bool     // targets whose delays the system did not confirm

@@ -35,6 +35,10 @@ const (
 	// maxTraced bounds the operations to a transaction there: how many they are
 	// changes nothing but how much else goes on.
 	maxTraced = 100
+	// traceShare is the part of the budget that tracing may take, 1/traceShare, and
+	// typicalTrace what one trace takes, while that is not known.
+	traceShare   = 10
+	typicalTrace = 300 * time.Millisecond
 )
 
 // tracing is what a trace of system calls said about a cell.
@@ -85,42 +89,68 @@ func traced(j *job) bool {
 }
 
 // traceGroup traces the commits of a group's cells, each once: in a launch of
-// its own, which is not measured.
+// its own, which is not measured. It takes what earlier runs saw, and traces all
+// other cells or none, where that takes too much of the budget.
 func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 	if r.config.Strace == "" {
 		return nil
 	}
+	var untraced []*member // each with the one job to trace
+	seen := map[string]bool{}
 	for _, m := range g.members {
 		for _, j := range m.jobs {
 			key := traceKey(j)
-			if _, known := r.observed.tracings[key]; known || !traced(j) {
+			if _, known := r.observed.tracings[key]; known || seen[key] || !traced(j) {
 				continue
 			}
-			found, err := r.findTrace(ctx, m, j)
-			if err != nil {
-				return err
+			seen[key] = true
+			if kept, ok := readTrace(r.tracePath(j)); ok {
+				r.observed.tracings[key] = kept
+				continue
 			}
-			r.observed.tracings[key] = found
+			part := *m
+			part.jobs = []*job{j}
+			untraced = append(untraced, &part)
 		}
+	}
+	fits := r.timeToTrace(len(untraced))
+	for _, m := range untraced {
+		j := m.jobs[0]
+		if !fits {
+			r.observed.tracings[traceKey(j)] = tracing{why: fmt.Sprintf("tracing takes more than a tenth of the budget of %s", brief(r.config.Budget))}
+			continue
+		}
+		found, err := r.trace(ctx, m, j)
+		if err == nil {
+			err = writeTrace(r.tracePath(j), found)
+		}
+		if err != nil {
+			return err
+		}
+		r.observed.tracings[traceKey(j)] = found
 	}
 	return nil
 }
 
-// findTrace takes what an earlier run saw, or traces.
-func (r *Runner) findTrace(ctx context.Context, m *member, j *job) (tracing, error) {
-	path := r.config.Traces.path(j, r.config.Work.Dir, r.config.Strace)
-	if kept, ok := readTrace(path); ok {
-		return kept, nil
+func (r *Runner) tracePath(j *job) string {
+	return r.config.Traces.path(j, r.config.Work.Dir, r.config.Strace)
+}
+
+// timeToTrace reports whether the budget has time for so many further traces.
+func (r *Runner) timeToTrace(further int) bool {
+	spent, each := r.observed.traced, typicalTrace
+	if spent.trials > 0 {
+		each = spent.took / time.Duration(spent.trials)
 	}
-	found, err := r.trace(ctx, m, j)
-	if err != nil {
-		return found, err
-	}
-	return found, writeTrace(path, found)
+	return spent.took+time.Duration(further)*each <= r.budget()/traceShare
 }
 
 // trace runs some commits under a tracer and judges them.
 func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) {
+	began := time.Now()
+	defer func() {
+		r.observed.traced = spent{r.observed.traced.trials + 1, r.observed.traced.took + time.Since(began)}
+	}()
 	dir, err := os.MkdirTemp(r.config.Work.Dir, "trace-")
 	if err != nil {
 		return tracing{}, fmt.Errorf("trace commits: %w", err)
@@ -248,7 +278,7 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 		why := cmp.Or(in.r.observed.tracings[traceKey(j)].why, "strace is not installed")
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "not-traced",
 			Evidence: "whether commits are synced before they are acknowledged was not seen: " + why,
-			Advice:   "durability is what the settings claim; install strace, or allow tracing, to see it"})
+			Advice:   "durability is what the settings claim; install strace, allow tracing, or give a longer budget, to see it"})
 		return
 	}
 	v, evidence := found.verdict, found.verdict.Evidence()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/runner/syncs"
@@ -60,10 +61,17 @@ func TestKeptTraces(t *testing.T) {
 	}
 }
 
-// Without strace nothing is proved, and that is said: the setting is claimed.
+// Without strace nothing is proved, nor where tracing takes too much of the budget, and that is said:
+// the setting is claimed.
 func TestNotTraced(t *testing.T) {
+	for budget, strace := range map[time.Duration]string{0: "", time.Second: "/no/strace"} {
+		testNotTraced(t, budget, strace)
+	}
+}
+
+func testNotTraced(t *testing.T, budget time.Duration, strace string) {
 	b := newBench(t, strings.Replace(stores, "[store, honest]", "[store-deaf]", 1))
-	b.Launches = 1
+	b.Launches, b.Budget, b.Strace = 1, budget, strace
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" })
 	b.run(t)
 	for _, trial := range b.trials {
@@ -72,6 +80,29 @@ func TestNotTraced(t *testing.T) {
 		}
 		if !slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "not-traced" }) {
 			t.Errorf("warnings %v", trial.Warnings)
+		}
+	}
+}
+
+// Tracing takes a tenth of the budget at most, by what traces took so far.
+func TestTimeToTrace(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget time.Duration
+		traced spent
+		want   int // further ones
+	}{
+		"none yet":  {10 * time.Second, spent{}, 3},
+		"fast ones": {10 * time.Second, spent{2, 200 * time.Millisecond}, 8},
+		"slow ones": {10 * time.Second, spent{2, 900 * time.Millisecond}, 0},
+		"a minute":  {time.Minute, spent{2, 900 * time.Millisecond}, 11},
+	} {
+		r := &Runner{config: Config{Budget: c.budget}, observed: observations{traced: c.traced}}
+		got := 0
+		for r.timeToTrace(got + 1) {
+			got++
+		}
+		if got != c.want {
+			t.Errorf("%s: time for %d further traces, want %d", name, got, c.want)
 		}
 	}
 }

@@ -100,8 +100,8 @@ func TestWindowOf(t *testing.T) {
 		{"transactions", time.Millisecond, ten, window{40 * time.Millisecond, 4}, 5},
 	} {
 		got := windowOf(test.each, test.of)
-		if got != test.want || got.count() != test.count {
-			t.Errorf("%s: got %+v, %d of them, want %+v, %d", test.name, got, got.count(), test.want, test.count)
+		if got != test.want || got.count(false) != test.count {
+			t.Errorf("%s: got %+v, %d of them, want %+v, %d", test.name, got, got.count(false), test.want, test.count)
 		}
 	}
 }

@@ -32,6 +32,7 @@ type Group struct {
 	Wide     int           // intervals that are too wide
 	Tables   int           // of comparisons that a launch adds to
 	Size     int           // place of its data among the sizes of its operations; 0: the smallest
+	Reads    bool          // it changes nothing
 	// Divisible says that a launch can be ended between two operations, and what
 	// was measured until then is kept.
 	Divisible bool
@@ -145,8 +146,9 @@ func Last(groups []Group, limits Limits) []int {
 }
 
 // lowestLevel are the groups below the minimum that have the fewest launches of those
-// that fit, the cheapest for each table first. One that fits in part is begun alone, where no other of its
-// level fits: what it measures is worth more than a further launch of the others.
+// that fit: reads and changes by turns, of each the cheapest for a table first. One that fits in part
+// is begun alone, where no other of its level fits: what it measures is worth more than a further
+// launch of the others.
 func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 	var below []int
 	for _, i := range wanting {
@@ -154,13 +156,11 @@ func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 			below = append(below, i)
 		}
 	}
-	slices.SortStableFunc(below, func(a, b int) int {
-		return cmp.Or(cmp.Compare(groups[a].level(), groups[b].level()), cmp.Compare(groups[a].perTable(), groups[b].perTable()))
-	})
+	below = byTurns(groups, below)
 	var next []int
 	left := limits.Left
 	for _, i := range below {
-		if groups[i].level() == groups[below[0]].level() && groups[i].Cost <= left {
+		if groups[i].Cost <= left {
 			left -= groups[i].Cost
 			next = append(next, i)
 		}
@@ -169,6 +169,30 @@ func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 		return below[:1]
 	}
 	return next
+}
+
+// byTurns orders those of some groups that have the fewest launches. The kind whose turn it is has
+// fewer groups that are ahead of them; reads begin.
+func byTurns(groups []Group, some []int) []int {
+	lowest, turn, place := math.MaxInt, map[bool]int{}, map[int]int{}
+	for _, i := range some {
+		lowest = min(lowest, groups[i].level())
+	}
+	for _, g := range groups {
+		if g.level() > lowest {
+			turn[g.Reads]++
+		}
+	}
+	some = slices.DeleteFunc(slices.Clone(some), func(i int) bool { return groups[i].level() > lowest })
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(groups[a].perTable(), groups[b].perTable()) })
+	for _, i := range some {
+		place[i] = 2 * turn[groups[i].Reads]
+		if turn[groups[i].Reads]++; !groups[i].Reads {
+			place[i]++
+		}
+	}
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(place[a], place[b]) })
+	return some
 }
 
 // narrowing are the groups that the rest of the budget decides most with: those

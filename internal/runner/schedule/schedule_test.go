@@ -154,6 +154,21 @@ func TestOrderAndExactFits(t *testing.T) {
 	}
 }
 
+// Of groups with equally many launches, reads and changes go by turns: neither keeps the other
+// waiting until the budget has ended.
+func TestReadsAndChangesGoByTurns(t *testing.T) {
+	groups := []Group{{Cost: second}, {Cost: 2 * second}, {Cost: 20 * second, Reads: true}, {Cost: 10 * second, Reads: true}, {Cost: 3 * second}}
+	for launched, want := range map[int][]int{-1: {3, 0, 2, 1, 4}, 3: {0, 2, 1, 4}, 0: {3, 2, 1, 4}} {
+		now := slices.Clone(groups)
+		if launched >= 0 {
+			now[launched].Launches = 1
+		}
+		if got := Next(now, Limits{MinLaunches: 1, Left: time.Hour, Bounded: true}); !slices.Equal(got, want) {
+			t.Errorf("group %d is launched: got %v, want %v", launched, got, want)
+		}
+	}
+}
+
 func drawGroups(t *rapid.T) []Group {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Group {
 		return Group{Cost: time.Duration(rapid.IntRange(1, 40).Draw(t, "cost")) * second, Needed: rapid.IntRange(0, 30).Draw(t, "needed"),
