@@ -2,9 +2,13 @@ package dataset
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"assay"
 	"assay/internal/dataset/queryplan"
@@ -46,9 +50,58 @@ func (d *Data) Pages(ctx context.Context) (queries []string, err error) {
 // as EXPLAIN QUERY PLAN says: one such operation can take as long as thousands
 // of others.
 func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err error) {
+	return scans, d.explain(ctx, op, func(_ *sql.Conn, _ assay.Step, plan []queryplan.Step) error {
+		scans = scans || slices.ContainsFunc(plan, func(s queryplan.Step) bool { return s.Scan })
+		return nil
+	})
+}
+
+// RowsRead is how many rows one execution reads, by the tables and indexes that its plan reads
+// whole: those of loops that are nested in each other are multiplied. Searches count nothing.
+func (d *Data) RowsRead(ctx context.Context, op assay.Operation) (sum int64, err error) {
+	return sum, d.explain(ctx, op, func(conn *sql.Conn, step assay.Step, plan []queryplan.Step) error {
+		read := int64(1)
+		for _, s := range plan {
+			if !s.Repeated {
+				read = 1
+			}
+			if !s.Scan {
+				continue
+			}
+			rows, err := ask(ctx, conn, "SELECT count(*) FROM "+sqltext.Quote(tableOf(step.SQL, s.Table)))
+			if n, _ := strconv.ParseInt(rows, 10, 64); err == nil && n > 0 && read <= math.MaxInt64/n { // else a subquery, a virtual table without its module, or more than can be told
+				read *= n
+				sum = max(sum, read)
+			}
+		}
+		return nil
+	})
+}
+
+// tableOf is the table that a text names as a plan does, by an alias or by itself.
+func tableOf(text, name string) string {
+	tokens, _ := sqltext.Scan(text)
+	before := ""
+	for _, token := range tokens {
+		word, is := token.Name()
+		switch {
+		case before != "" && is && strings.EqualFold(word, name):
+			return before
+		case token.Is("AS"):
+		case is && !token.Is("FROM") && !token.Is("JOIN"):
+			before = word
+		default:
+			before = ""
+		}
+	}
+	return name
+}
+
+// explain reads the query plan of each step that has one.
+func (d *Data) explain(ctx context.Context, op assay.Operation, read func(*sql.Conn, assay.Step, []queryplan.Step) error) (err error) {
 	conn, done, err := connect(ctx, d.Path, closedFile)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	for _, step := range op.Steps {
@@ -57,15 +110,19 @@ func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err e
 		}
 		rows, err := conn.QueryContext(ctx, "EXPLAIN QUERY PLAN "+step.SQL, make([]any, len(step.Args))...)
 		if err != nil {
-			return false, fmt.Errorf("operation %q: %w", op.Name, err)
+			return fmt.Errorf("operation %q: %w", op.Name, err)
 		}
-		plan, err := sqlrows.Texts(rows)
+		lines, err := sqlrows.Texts(rows)
 		if err != nil {
-			return false, err
+			return err
 		}
-		for _, row := range plan { // id, parent, unused, detail
-			scans = scans || slices.ContainsFunc(queryplan.Parse(row[3]), func(s queryplan.Step) bool { return s.Scan })
+		plan := ""
+		for _, row := range lines { // id, parent, unused, detail
+			plan += row[3] + "\n"
+		}
+		if err := read(conn, step, queryplan.Parse(plan)); err != nil {
+			return err
 		}
 	}
-	return scans, nil
+	return nil
 }

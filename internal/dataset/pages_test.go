@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay"
 )
 
 func TestPages(t *testing.T) {
@@ -37,5 +39,26 @@ func TestPages(t *testing.T) {
 	d.Path = filepath.Join(t.TempDir(), "none.db")
 	if _, err := d.Pages(t.Context()); err == nil {
 		t.Error("of a file that is not there: no error")
+	}
+}
+
+// Rows of tables that are read whole in loops that are nested in each other are multiplied.
+func TestRowsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "user.db")
+	execute(t, path, `CREATE TABLE cipher (id INTEGER PRIMARY KEY, owner INT); CREATE TABLE shared (cipher INT, owner INT);
+		INSERT INTO cipher (owner) VALUES (1), (2), (3); INSERT INTO shared VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)`)
+	for query, want := range map[string]int64{
+		"SELECT * FROM cipher WHERE id = 1": 0,
+		"SELECT * FROM cipher":              3,
+		"SELECT * FROM cipher c LEFT JOIN shared AS s ON s.cipher + 0 = c.id + 0":                 15,
+		"SELECT * FROM cipher, cipher x, shared":                                                  45,
+		"SELECT * FROM cipher UNION ALL SELECT * FROM shared":                                     5,
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n LIMIT 9": 0,
+	} {
+		op := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: query, Query: true}}}
+		got, err := (&Data{Path: path}).RowsRead(t.Context(), op)
+		if must(t, err); got != want {
+			t.Errorf("%s: got %d rows, want %d", query, got, want)
+		}
 	}
 }

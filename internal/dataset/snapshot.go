@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -158,6 +159,9 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 	if _, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema"); err != nil {
 		return refusal(err)
 	}
+	if err := boundNames(ctx, conn); err != nil {
+		return err
+	}
 	target, err := uri(dst, privateFile)
 	if err != nil {
 		return err
@@ -182,6 +186,24 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		}
 		return err
 	})
+}
+
+// maxName is how many characters a name of a schema may have: messages, plans and reports
+// repeat it.
+const maxName = 1000
+
+// ErrName says that a schema has a name that is longer.
+var ErrName = errors.New("a name is too long")
+
+// boundNames refuses a schema with a name that is longer. What else is wrong with it, its
+// readers say.
+func boundNames(ctx context.Context, conn *sql.Conn) error {
+	longest, err := ask(ctx, conn, fmt.Sprintf(`SELECT max(length(name)) FROM (SELECT name FROM sqlite_schema UNION ALL
+		SELECT x.name FROM sqlite_schema s, pragma_table_xinfo(s.name) x WHERE s.type = 'table' AND s.sql NOT LIKE 'create virtual%%' AND length(s.sql) > %d)`, maxName))
+	if n, _ := strconv.Atoi(longest); err == nil && n > maxName {
+		return fmt.Errorf("%w: a table, column or index has one of %d characters, and assay takes up to %d", ErrName, n, maxName)
+	}
+	return ctx.Err()
 }
 
 // refusal says why a database cannot be read that reading alone cannot repair.

@@ -223,6 +223,12 @@ func TestSnapshotErrors(t *testing.T) {
 	execute(t, hot, "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT 50000) INSERT INTO credit (n) SELECT n FROM s")
 	t.Setenv(killed, "yes")
 	startWriter(t, hot)()
+	name := strings.Repeat("x", maxName+1)
+	long := func(schema string) string {
+		path := filepath.Join(t.TempDir(), "long.db")
+		execute(t, path, schema)
+		return path
+	}
 	cases := map[string]struct{ src, want string }{
 		"killed in between": {hot, "a program was killed in the middle of a transaction on it; open and close it once"},
 		"missing":           {filepath.Join(dir, "missing"), "no such file"},
@@ -230,6 +236,8 @@ func TestSnapshotErrors(t *testing.T) {
 		"foreign":           {file("foreign", strings.Repeat("text ", 100)), "is not a SQLite database, or an encrypted one"},
 		"short":             {file("short", "SQLite format 3\x00"), "is not a SQLite database"},
 		"folder":            {dir, "is not a regular file"},
+		"long name":         {long("CREATE TABLE " + name + "(a)"), "of 1001 characters"},
+		"long column":       {long("CREATE TABLE t(" + name + ")"), "of 1001 characters"},
 		"log without index": {lost, "its write-ahead log has no index (-shm); open and close it once"},
 	}
 	for name, c := range cases {

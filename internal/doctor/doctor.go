@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay/internal/dataset"
-	"assay/internal/plan/sqltext"
 	"assay/internal/sys/file"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
@@ -45,7 +45,7 @@ var Problems = []Problem{
 	{"parameter", "with `--driver` and `--dsn`: a setting that the DSN names, perhaps misspelled, reads back as another value"},
 	{"wal-size", "the log has over 16 MiB, and over four times the size at which a checkpoint begins: 1,000 pages, or with `--dsn` its `wal_autocheckpoint`"},
 	{"journal-mode", "the file is not in WAL mode"},
-	{"scan", "with `--queries`: a query with WHERE or JOIN reads all of a table of 1,000 rows or more, as SQLite plans it without knowing the values of parameters"},
+	{"scan", "with `--queries`: a query with WHERE reads all of a table of 1,000 rows or more, or a query reads it once for each row of another table, as SQLite plans it without knowing the values of parameters"},
 	{"foreign-key-index", "a table of 1,000 rows or more has a foreign key and no index for it"},
 	{"statistics", "a table of 1,000 rows or more with indexes was never analyzed"},
 	{"stale-statistics", "a table of 1,000 rows or more with indexes has ten times as many rows as when it was analyzed, or a tenth"},
@@ -104,7 +104,16 @@ type patient struct {
 	version string  // of the SQLite that plans queries here
 	tables  []table
 	found   []Finding
+	skipped []skipped
 }
+
+// skipped is what could not be examined for one reason.
+type skipped struct {
+	why    string
+	things []thing // of kinds in the order of their steps
+}
+
+type thing struct{ kind, name string }
 
 type table struct {
 	name    string
@@ -140,6 +149,8 @@ func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 	if err := options.Copy(ctx, options.Path, copied); Damaged(err) {
 		p.corrupt(err.Error())
 		return p.found, nil
+	} else if errors.Is(err, dataset.ErrName) {
+		return nil, &InputError{err}
 	} else if err != nil {
 		return nil, err
 	}
@@ -174,6 +185,7 @@ func (p *patient) examine(ctx context.Context) error {
 			return err
 		}
 	}
+	p.nameSkipped()
 	p.disk()
 	p.found = append(p.found, p.Bugs...)
 	return p.settings(ctx)
@@ -214,14 +226,52 @@ func (p *patient) file() string {
 	return shell(p.Path)
 }
 
-// skip names what could not be examined because of what only the application has. Any other
+// skip notes what could not be examined because of what only the application has. Any other
 // error is one.
-func (p *patient) skip(what string, err error) error {
+func (p *patient) skip(kind, name string, err error) error {
 	if err == nil || !dataset.NeedsApplication(err) {
 		return err
 	}
-	p.add(NotChecked, what+" was not checked", dataset.Refusal(err), "check it where that is there: in the application")
+	p.skipFor(dataset.Refusal(err), thing{kind, name})
 	return nil
+}
+
+func (p *patient) skipFor(why string, t thing) {
+	i := slices.IndexFunc(p.skipped, func(s skipped) bool { return s.why == why })
+	if i < 0 {
+		i = len(p.skipped)
+		p.skipped = append(p.skipped, skipped{why: why})
+	}
+	p.skipped[i].things = append(p.skipped[i].things, t)
+}
+
+const structure = "the structure of"
+
+// mistake is what SQLite says of what is no SQL, such as another library's marks of values.
+var mistake = regexp.MustCompile(`syntax error|unrecognized token|incomplete input`)
+
+// nameSkipped makes one finding of all that was skipped for one reason.
+func (p *patient) nameSkipped() {
+	for _, s := range p.skipped {
+		says, fix := "", "check it where that is there: in the application"
+		for i, t := range s.things {
+			switch {
+			case i == 0:
+				says = t.kind + " " + t.name
+			case t.kind == s.things[i-1].kind:
+				says += ", " + t.name
+			default:
+				says += "; " + t.kind + " " + t.name
+			}
+		}
+		switch {
+		case s.things[0].kind == structure:
+			fix = "PRAGMA integrity_check in the application"
+		case mistake.MatchString(s.why):
+			fix = "write the query as SQLite gets it, with ? where a value stands"
+		}
+		p.add(NotChecked, says+": not examined in full", s.why, fix)
+	}
 }
 
 // integrity looks at the structure.
@@ -235,8 +285,7 @@ func (p *patient) integrity(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	for _, u := range found.Unchecked {
-		p.add(NotChecked, "the structure of "+u.Table+" was not checked in full: it needs what only the application has", u.Why,
-			"PRAGMA integrity_check("+sqltext.Quote(u.Table)+") in the application")
+		p.skipFor(u.Why, thing{structure, u.Table})
 	}
 	return true, nil
 }

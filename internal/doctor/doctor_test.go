@@ -92,10 +92,10 @@ func TestHealthy(t *testing.T) {
 func TestScanOfAnAlias(t *testing.T) {
 	path := database(t, healthy...)
 	for query, want := range map[string]string{
-		"SELECT p.id FROM post p WHERE p.title = ?":                                "SCAN p (5000 rows)",
-		"SELECT p.id FROM post AS p WHERE p.title = ?":                             "SCAN p (5000 rows)",
-		"SELECT a.name, p.title FROM post p LEFT JOIN author a ON a.id = p.author": "SCAN p (5000 rows)",
-		"SELECT a.id FROM author a WHERE a.name = ?":                               "", // of 50 rows
+		"SELECT p.id FROM post p WHERE p.title = ?":                                     "SCAN p (5000 rows)",
+		"SELECT p.id FROM post AS p WHERE p.title = ?":                                  "SCAN p (5000 rows)",
+		"SELECT a.name FROM post p LEFT JOIN author a ON a.id=p.author WHERE p.title=?": "SCAN p (5000 rows)",
+		"SELECT a.id FROM author a WHERE a.name = ?":                                    "", // of 50 rows
 	} {
 		got := ""
 		for _, f := range examine(t, path, func(o *Options) { o.Queries = append(o.Queries, query) }) {
@@ -211,12 +211,12 @@ func TestNeedsApplication(t *testing.T) {
 		query string
 		want  []string // says and evidence of what was not checked
 	}{
-		"collation of an index":  {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a COLLATE NOCASE)"}, schema("NOCASE", "unicase")...), "", []string{"the structure of own was", "no such collation sequence: unicase"}},
-		"collation of a column":  {append([]string{"CREATE TABLE own (a TEXT COLLATE NOCASE UNIQUE)"}, schema("NOCASE", "unicase")...), "SELECT 1 FROM own WHERE a = ?", []string{"the structure of own was", "no such collation sequence: unicase", "the query SELECT 1 FROM own"}},
-		"function of an index":   {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(lower(a))"}, schema("lower", "fold")...), "", []string{"the structure of own was", "fold()"}},
-		"function of WHERE":      {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a) WHERE lower(a) > 1"}, schema("lower", "fold")...), "", []string{"the structure of own was", "fold()"}},
+		"collation of an index":  {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a COLLATE NOCASE)"}, schema("NOCASE", "unicase")...), "", []string{"the structure of own", "no such collation sequence: unicase"}},
+		"collation of a column":  {append([]string{"CREATE TABLE own (a TEXT COLLATE NOCASE UNIQUE)"}, schema("NOCASE", "unicase")...), "SELECT 1 FROM own WHERE a = ?", []string{"the structure of own", "no such collation sequence: unicase", "the query SELECT 1 FROM own"}},
+		"function of an index":   {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(lower(a))"}, schema("lower", "fold")...), "", []string{"the structure of own", "fold()"}},
+		"function of WHERE":      {append([]string{"CREATE TABLE own (a TEXT)", "CREATE INDEX own_a ON own(a) WHERE lower(a) > 1"}, schema("lower", "fold")...), "", []string{"the structure of own", "fold()"}},
 		"generated column":       {append([]string{"CREATE TABLE own (a TEXT, b AS (lower(a)))"}, schema("lower", "fold")...), "SELECT b FROM own", []string{"the query SELECT b FROM own", "fold()"}},
-		"tokenizer":              {append([]string{"CREATE VIRTUAL TABLE own USING fts5(a, tokenize=porter)", "INSERT INTO own VALUES ('running')"}, schema("porter", "snowball")...), "", []string{"the structure of own was", "snowball"}},
+		"tokenizer":              {append([]string{"CREATE VIRTUAL TABLE own USING fts5(a, tokenize=porter)", "INSERT INTO own VALUES ('running')"}, schema("porter", "snowball")...), "", []string{"the structure of own", "snowball"}},
 		"trigger of a query":     {append([]string{"CREATE TABLE own (a TEXT)", "CREATE TRIGGER own_t AFTER INSERT ON own BEGIN SELECT lower(new.a); END"}, schema("lower", "fold")...), "INSERT INTO own VALUES (?)", []string{"the query INSERT INTO own", "fold"}},
 		"view of a query":        {append([]string{"CREATE VIEW own AS SELECT lower(title) AS a FROM post"}, schema("lower", "fold")...), "SELECT a FROM own", []string{"the query SELECT a FROM own", "fold"}},
 		"a query with a mistake": {nil, "SELECT x FROM nowhere", []string{"the query SELECT x", "no such table: nowhere"}},
@@ -249,6 +249,40 @@ func TestNeedsApplication(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What has to read a whole table, or ends early, is not accused of it.
+func TestScansThatAreNone(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE INDEX post_title ON post(title)", "CREATE TABLE note (post TEXT)"})...)
+	for query, want := range map[string]bool{
+		"SELECT a.name, p.title FROM post p LEFT JOIN author a ON a.id = p.author": false, // one table is read whole
+		"SELECT id FROM post WHERE id + 0 > ? ORDER BY title DESC LIMIT 10":        false,
+		"SELECT id FROM post WHERE id + 0 > ? ORDER BY title || 'x' LIMIT 10":      true,
+		"SELECT id FROM post WHERE title + 0 > ? LIMIT 10":                         true,
+		"SELECT 1 FROM note LEFT JOIN post p ON p.title || '' = note.post || ''":   true, // once for each note
+		"SELECT id FROM post WHERE day + 0 = ? ORDER BY id":                        true,
+	} {
+		found := examine(t, path, func(o *Options) { o.Queries = []string{query} })
+		if got := slices.ContainsFunc(found, func(f Finding) bool { return f.Problem == "scan" }); got != want {
+			t.Errorf("%s: a scan is found: %t, want %t", query, got, want)
+		}
+	}
+}
+
+// What several tables and queries lack is one finding, which names all of them.
+func TestOneFindingForEachReason(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE a (x TEXT COLLATE NOCASE UNIQUE)", "CREATE TABLE b (x TEXT COLLATE NOCASE UNIQUE)",
+		"PRAGMA writable_schema = 1", "UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'unicase')"})...)
+	var got []string
+	for _, f := range examine(t, path, func(o *Options) { o.Queries = []string{"SELECT 1 FROM a WHERE x = ?"} }) {
+		if f.Problem == NotChecked && strings.Contains(f.Evidence, "unicase") {
+			got = append(got, f.Says)
+		}
+	}
+	want := "the structure of a, b; the query SELECT 1 FROM a WHERE x = ?: not examined in full"
+	if !slices.Equal(got, []string{want}) {
+		t.Errorf("got %q, want %q alone", got, want)
 	}
 }
 

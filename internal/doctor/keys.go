@@ -58,7 +58,7 @@ func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) er
 	if broken && dataset.NeedsApplication(err) {
 		return nil
 	}
-	if err := p.skip("the foreign keys of "+t.name, err); err != nil {
+	if err := p.skip("the foreign keys of", t.name, err); err != nil {
 		return err
 	}
 	for _, row := range rows {

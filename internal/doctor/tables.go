@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/internal/dataset/queryplan"
 	"assay/internal/plan/sqltext"
 )
 
@@ -28,7 +29,7 @@ func (p *patient) schema(ctx context.Context) error {
 		if err == nil {
 			p.tables = append(p.tables, t)
 		}
-		if err := p.skip("the table "+t.name, err); err != nil {
+		if err := p.skip("the table", t.name, err); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func condition(sql string) string {
 		case part == ")":
 			depth--
 			columns = true
-		case columns && depth == 0 && where.MatchString(rest):
+		case columns && depth == 0 && beginsWhere.MatchString(rest):
 			return strings.Join(strings.Fields(rest[len("where"):]), " ")
 		}
 		rest = rest[len(part):]
@@ -76,7 +77,10 @@ func condition(sql string) string {
 	return ""
 }
 
-var where = regexp.MustCompile(`^(?i:where)\b`)
+var (
+	beginsWhere = regexp.MustCompile(`^(?i:where)\b`)
+	where       = regexp.MustCompile(`(?i)\bwhere\b`)
+)
 
 func (p *patient) table(name string) (table, bool) {
 	i := slices.IndexFunc(p.tables, func(t table) bool { return strings.EqualFold(t.name, name) })
@@ -208,14 +212,16 @@ func (p *patient) queries(ctx context.Context) error {
 		plan, err := p.plan(ctx, query)
 		if err != nil {
 			all = false
-			if err := p.skip("the query "+brief(query), err); err != nil {
+			if err := p.skip("the query", brief(query), err); err != nil {
 				return err
 			}
 		}
-		for line := range strings.Lines(plan) {
-			line = strings.TrimSpace(line)
-			used = append(used, line)
-			p.scanned(query, line)
+		used = append(used, strings.Split(plan, "\n")...)
+		ends := endsEarly(query, plan)
+		for _, step := range queryplan.Parse(plan) {
+			if step.Scan && (where.MatchString(query) || step.Repeated) && !(ends && step.Index != "") {
+				p.scanned(query, step)
+			}
 		}
 	}
 	if !all {
@@ -274,16 +280,18 @@ func (p *patient) childSteps(ctx context.Context, t table) ([]string, error) {
 // isIn reports whether a step of a plan uses the index.
 func (x index) isIn(step string) bool { return strings.Contains(step+" (", "INDEX "+x.name+" (") }
 
-var selective = regexp.MustCompile(`(?i)\b(where|join)\b`)
+// endsEarly reports whether a query reads rows in its order, by an index, until it has enough of
+// them.
+func endsEarly(query, plan string) bool {
+	return limit.MatchString(query) && !strings.Contains(plan, "TEMP B-TREE")
+}
+
+var limit = regexp.MustCompile(`(?i)\border by\b(?s:.*)\blimit\b`)
 
 // scanned reports a step that reads a whole big table for a query that wants
-// some of its rows.
-func (p *patient) scanned(query, step string) {
-	rest, found := strings.CutPrefix(step, "SCAN ")
-	if !found || !selective.MatchString(query) {
-		return
-	}
-	name := strings.Fields(rest)[0]
+// some of its rows, or once for each row of another one.
+func (p *patient) scanned(query string, step queryplan.Step) {
+	name := step.Table
 	t, there := p.table(name)
 	if !there { // it may be an alias
 		alias := regexp.MustCompile(`(?i)(\w+)"?\s+(?:as\s+)?` + regexp.QuoteMeta(name) + `\b`)
@@ -298,7 +306,7 @@ func (p *patient) scanned(query, step string) {
 		if narrower := t.narrower(query); narrower != "" {
 			fix = narrower + ", or " + fix
 		}
-		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows), fix)
+		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: SCAN %s (%d rows)", brief(query), name, t.rows), fix)
 	}
 }
 

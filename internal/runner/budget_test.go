@@ -193,6 +193,17 @@ func TestRequestsEndWithTheBudget(t *testing.T) {
 	}
 }
 
+// To find the expected answers of an operation takes no longer than the run measures, at least ten
+// seconds.
+func TestAnswersLimit(t *testing.T) {
+	for budget, want := range map[time.Duration]time.Duration{0: time.Minute, 2 * time.Second: 10 * time.Second, 30 * time.Second: 30 * time.Second, time.Hour: time.Minute} {
+		r := &Runner{config: Config{Budget: budget, Timeout: time.Minute}}
+		if got := r.answersLimit(); got != want {
+			t.Errorf("budget %s: got %s, want %s", budget, got, want)
+		}
+	}
+}
+
 // What a pause of this process made late is done again; what is late by itself is not.
 func TestPausesAreNotLateness(t *testing.T) {
 	defer func() { ownPauses = process.Pauses }()

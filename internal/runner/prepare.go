@@ -155,14 +155,41 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	// The same operation of another driver or profile has the same answers.
-	key := j.data.Path + "|" + j.Cell.Peer()
-	err = r.limited(ctx, r.config.Timeout, "the expected answers of "+describe(j.Cell), key, func(ctx context.Context) error { return r.prepareAnswers(ctx, j) })
-	if err != nil {
+	if err := r.prepareAnswersInTime(ctx, j); err != nil {
 		return asMistake(ctx, err)
 	}
 	j.source, err = j.engine.fill(ctx, r, j)
 	return err
+}
+
+// prepareAnswersInTime leaves an operation out whose answers take longer to find than the whole run
+// measures, and mixes that it is a part of.
+func (r *Runner) prepareAnswersInTime(ctx context.Context, j *job) error {
+	// The same operation of another driver or profile has the same answers.
+	key, named := j.data.Path+"|"+j.Cell.Peer(), j.data.Path+"|operation "
+	for _, part := range j.Operation.Parts {
+		if r.prepared.late[named+part.Operation.Name] != nil {
+			return &failure{assay.NotRun, "its part " + part.Operation.Name + " is left out"}
+		}
+	}
+	limit, known := r.answersLimit(), r.prepared.late[key] != nil
+	err := r.limited(ctx, limit, "the expected answers of "+describe(j.Cell), key, func(ctx context.Context) error { return r.prepareAnswers(ctx, j) })
+	if known || r.prepared.late[key] == nil {
+		return err
+	}
+	why := fmt.Sprintf("its expected answers took longer than %s to find", brief(limit))
+	if rows, err := j.data.RowsRead(ctx, j.Operation); err == nil && rows > 0 {
+		why += fmt.Sprintf(": its SQL reads %d rows for each execution", rows)
+	}
+	late := &failure{assay.NotRun, why}
+	r.prepared.late[key], r.prepared.late[named+j.Operation.Name] = late, late
+	r.progress(LeftOut, "left out: "+describe(j.Cell)+": "+why, 0)
+	return late
+}
+
+// answersLimit is how long the expected answers of an operation may take: as long as the budget.
+func (r *Runner) answersLimit() time.Duration {
+	return min(r.config.Timeout, max(r.budget(), minGrace))
 }
 
 // withinTime does something within a time limit, and reports whether that was reached. Where
@@ -306,7 +333,7 @@ func (r *Runner) expectState(ctx context.Context, j *job) error {
 	}
 	if j.Cell.AllClients() > 1 {
 		played := j.played(j.done())
-		ordered, err := once(ctx, r.prepared.ordered, j.data.Digest+played.Name(), r.config.Timeout/2, func(ctx context.Context) (bool, error) {
+		ordered, err := once(ctx, r.prepared.ordered, j.data.Digest+played.Name(), r.answersLimit()/2, func(ctx context.Context) (bool, error) {
 			return played.Ordered(ctx, found.State)
 		})
 		if err != nil {
@@ -339,7 +366,7 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	played := j.played(j.done())
 	key := fmt.Sprint(j.data.Digest, played.Name(), played.Clients, played.Engine)
-	j.rows, err = once(ctx, r.prepared.rows, key, r.config.Timeout/2, func(ctx context.Context) (*oracle.Rows, error) {
+	j.rows, err = once(ctx, r.prepared.rows, key, r.answersLimit()/2, func(ctx context.Context) (*oracle.Rows, error) {
 		return played.Rows(ctx)
 	})
 	return err

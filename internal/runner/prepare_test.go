@@ -37,7 +37,7 @@ const circle = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) 
 // is.
 func TestPreparingThatDoesNotEnd(t *testing.T) {
 	unchecked := strings.NewReplacer("  insert:", "  unchecked:", "SELECT id, hp FROM monster ORDER BY id", circle, "returns: [int, int]", "returns: [int]").Replace(insert)
-	b := newBench(t, header+read+"  endless: {sql: \""+circle+"\", rows: 1, returns: [int]}\n"+unchecked)
+	b := newBench(t, header+read+"  endless: {sql: \""+circle+"\", rows: 1, returns: [int]}\n"+unchecked+"  app: {mix: {read: 1, endless: 1}, count: 10}\n")
 	b.Timeout = 5 * time.Second
 	began := time.Now()
 	got, prepared := unprepared(t, b)
@@ -46,9 +46,10 @@ func TestPreparingThatDoesNotEnd(t *testing.T) {
 	}
 	want := map[string]string{}
 	for _, operation := range []string{"endless", "unchecked"} {
-		reason := "timed-out: to prepare the expected answers of monster/" + operation + " took longer than 5s; the plan's timeout is 5s"
+		reason := "not-run: its expected answers took longer than 5s to find"
 		want[operation+" honest"], want[operation+" second"] = reason, reason
 	}
+	want["app honest"], want["app second"] = "not-run: its part endless is left out", "not-run: its part endless is left out"
 	if !maps.Equal(got, want) {
 		t.Errorf("not prepared: got %v, want %v", got, want)
 	}
