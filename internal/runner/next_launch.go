@@ -313,7 +313,7 @@ func (r *Runner) fitFirstLaunches() {
 	driver := func(c assay.Cell) string { return c.DriverName().String() }
 	var dropped []string
 	if !r.first.scarce && r.first.guesses(groups) > r.budget()-r.clock.elapsed() {
-		r.first.scarce, dropped = true, []string{"the A/A test of first launches"}
+		r.first.scarce, dropped = true, []string{"the A/A test and most windows of first launches"}
 	}
 	dropped = slices.Concat(dropped, r.dropUntilFit(groups, profile, r.baseline.Profile, 1), r.dropUntilFit(groups, driver, r.baseline.Driver.String(), 2))
 	if len(dropped) > 0 {
