@@ -18,8 +18,9 @@ type Folder struct {
 	lock *os.File
 }
 
-// gateName is a file beside the folders. Who makes or sweeps folders locks it:
-// nobody takes a folder that is not locked yet for one that was left behind.
+// gateName is a file beside the folders. Who makes, sweeps or removes folders locks
+// it: nobody takes a folder whose lock is not there yet, or no longer, for one that
+// was left behind.
 const gateName = "sweeping.lock"
 
 // New makes a folder with a name of its own below parent, after removing those
@@ -39,7 +40,7 @@ func create(parent, prefix string, folder func() (string, error)) (*Folder, erro
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, err
 	}
-	gate, err := Lock(filepath.Join(parent, gateName), syscall.LOCK_EX)
+	gate, err := lockGate(parent)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +89,11 @@ func lockFolder(path string) (*os.File, error) {
 	return Lock(filepath.Join(path, "lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
+// lockGate waits until nobody else makes, sweeps or removes folders below parent.
+func lockGate(parent string) (*os.File, error) {
+	return Lock(filepath.Join(parent, gateName), syscall.LOCK_EX)
+}
+
 // Lock locks a file as flock(2) does, and makes it where it is missing. To close
 // it ends that, and so does the end of the process.
 func Lock(path string, how int) (*os.File, error) {
@@ -101,5 +107,14 @@ func Lock(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// Remove removes the folder with all that is in it.
-func (f *Folder) Remove() error { return errors.Join(os.RemoveAll(f.Path), f.lock.Close()) }
+// Remove removes the folder with all that is in it. Where its parent is gone, so is it.
+func (f *Folder) Remove() error {
+	gate, err := lockGate(filepath.Dir(f.Path))
+	if errors.Is(err, os.ErrNotExist) {
+		return f.lock.Close()
+	}
+	if err != nil {
+		return errors.Join(err, f.lock.Close())
+	}
+	return errors.Join(os.RemoveAll(f.Path), f.lock.Close(), gate.Close())
+}

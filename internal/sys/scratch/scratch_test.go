@@ -133,3 +133,28 @@ func TestNamed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Who sweeps while another removes its folder takes nothing away from it, and puts
+// nothing into it.
+func TestRemoveWhileOthersSweep(t *testing.T) {
+	parent := t.TempDir()
+	for range 8 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 100 {
+				f, err := New(parent, "work-")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range []string{"a", "z"} { // before and behind the lock
+					if err := os.WriteFile(filepath.Join(f.Path, name), nil, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := f.Remove(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
