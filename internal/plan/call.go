@@ -58,7 +58,7 @@ func (r *resolver) call(name string, o *operation) assay.Operation {
 	if o.Count.all.set() {
 		op.Count = r.count(o, op.Changes)
 	}
-	step := assay.Step{Call: o.Call.value, Query: true, Rows: -1, Returns: types(o.Answer.Returns)}
+	step := assay.Step{Call: o.Call.value, Query: true, Rows: -1, Returns: values[assay.Type](o.Answer.Returns)}
 	n, whole := parseWhole(r.env["n"])
 	if !whole || n < 1 || n > maxCalls {
 		r.m.at(o.place, "a call needs the param n, its size: 1 to %d", maxCalls)

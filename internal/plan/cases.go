@@ -90,7 +90,7 @@ func counted(op assay.Operation, count int) assay.Operation {
 // cases returns the cells of one operation at one point of the params.
 func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	var all []assay.Case
-	statements := values(v.spec.Statement)
+	statements := values[string](v.spec.Statement)
 	if len(statements) == 0 {
 		statements = []string{string(wire.Once)}
 	}
@@ -103,7 +103,7 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 					cell := p.cell(v, population, pool)
 					cell.Statement, cell.Transaction = statement, t.size
 					op := v.at(statement, t.size)
-					for _, cell.Begin = range p.begins(m, v.spec, op) {
+					for _, cell.Begin = range p.begins(v.spec, op) {
 						for _, rate := range v.spec.rates(m) {
 							cell.Rate = float64(rate)
 							base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population, pool), Dataset: v.dataset, Operation: settled(op, c)}
@@ -119,8 +119,12 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 
 // begins are the ways in which the transactions of an operation begin: one, that of the
 // worker, where it has none that a lock matters to.
-func (p *Plan) begins(m *mistakes, o *operation, op assay.Operation) []assay.Begin {
-	if all := begins(m, o.Begin, p.Begins); all != nil && op.Transacts() {
+func (p *Plan) begins(o *operation, op assay.Operation) []assay.Begin {
+	all := p.Begins
+	if o.Begin.set() {
+		all = values[assay.Begin](o.Begin)
+	}
+	if all != nil && op.Transacts() {
 		return all
 	}
 	return []assay.Begin{""}

@@ -83,10 +83,10 @@ func (c checker) operation(name text, o *operation) {
 	c.m.words(o.Count.byProfile.keys(), "profile", profiles)
 	o.axes = c.axes(o.Params, c.params)
 	if o.Cache.set() {
-		c.axis(o, "cache", o.Cache.place, values(o.Cache))
+		c.axis(o, "cache", o.Cache.place, values[string](o.Cache))
 	}
 	if o.Rate.set() {
-		ways := values(o.Arrivals)
+		ways := values[string](o.Arrivals)
 		if len(ways) == 0 {
 			ways = assay.Arrivals[:1]
 		}

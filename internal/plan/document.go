@@ -34,7 +34,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Clients = counts(m, d.Clients, "clients", maxClients, []int{1})
 	p.Processes = counts(m, d.Processes, "processes", maxProcesses, []int{1})
 	p.Pools = pools(m, d.Pool, []Pool{{}})
-	p.Begins = begins(m, d.Begin, nil)
+	p.Begins = values[assay.Begin](d.Begin)
 	p.fillProfiles(m, d)
 	p.fillWorkloads(m, d)
 	p.checkUse(m, d)
@@ -127,18 +127,6 @@ func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
 		}
 	}
 	return d.or(fallback)
-}
-
-// begins are the ways in which transactions begin.
-func begins(m *mistakes, l list[text], fallback []assay.Begin) []assay.Begin {
-	if !l.set() {
-		return fallback
-	}
-	var all []assay.Begin
-	for _, word := range values(l) {
-		all = append(all, assay.Begin(word))
-	}
-	return all
 }
 
 // distinct is the different values of an axis. A value that is written twice

@@ -228,8 +228,11 @@ func (l *list[T]) UnmarshalYAML(n ast.Node) error {
 }
 
 // values are the texts of a list.
-func values(l list[text]) []string {
-	return namesOf(l.items, func(t text) string { return t.value })
+func values[T ~string](l list[text]) (all []T) {
+	for _, t := range l.items {
+		all = append(all, T(t.value))
+	}
+	return all
 }
 
 type entry[T any] struct {
@@ -267,7 +270,7 @@ func (d *dict[T]) keys() (all []text) {
 	return all
 }
 
-func (d *dict[T]) names() []string { return values(list[text]{items: d.keys()}) }
+func (d *dict[T]) names() []string { return values[string](list[text]{items: d.keys()}) }
 
 func (d *dict[T]) get(name string) (*T, bool) {
 	i := slices.IndexFunc(d.entries, func(e entry[T]) bool { return e.key.value == name })

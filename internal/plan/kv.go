@@ -76,11 +76,10 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 	if !w.Records.set() {
 		return r.kv.sql.Schema, nil
 	}
-	n, _ := r.size(w.Records.N, "n", 1)
-	r.kv.n, r.kv.value, r.kv.sql = n, w.Records.Value, kv.Of(r.fields(w.Records.Fields))
+	r.kv.n, r.kv.value, r.kv.sql = r.size(w.Records.N), w.Records.Value, kv.Of(int(r.number(w.Records.Fields, "fields", 1, maxFields, 0)))
 	r.kv.key = r.keySQL(w.Records.Key)
 	values := strings.TrimPrefix(r.newValue(r.kv.value), "SELECT ")
-	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Select: r.kv.key + ", " + values}}
+	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(r.kv.n), Select: r.kv.key + ", " + values}}
 }
 
 // recordsOfStore are the records of a store, with the SQL of their keys and values.
@@ -109,15 +108,6 @@ func (s *recordsOfStore) blobs(before int) []assay.Type {
 
 func (s *recordsOfStore) all() *assay.Query {
 	return &assay.Query{SQL: s.sql.All, Returns: s.blobs(1)}
-}
-
-// fields resolves how many fields a value has.
-func (r *resolver) fields(n number) int {
-	if !n.set() {
-		return 0
-	}
-	fields, _ := r.env.integer(r.m, n, "fields", 1, maxFields)
-	return int(fields)
 }
 
 // storeOperation resolves a key-value operation to steps that say in SQL what
@@ -203,6 +193,9 @@ func (r *resolver) fieldByField(parts []assay.Part) []assay.Part {
 	return all
 }
 
+// keyDraws are the ways to draw keys that are there.
+var keyDraws = map[string]assay.ValueKind{"": assay.Uniform, "uniform": assay.Uniform, "in-order": assay.Seq, "zipfian": assay.Scrambled, tableZipf: assay.Zipf, "latest": assay.Latest}
+
 // storeKey resolves how the keys of an operation are drawn.
 func (r *resolver) storeKey(o *operation) assay.Values {
 	v := assay.Values{Kind: assay.Key, Query: r.kv.key, Theta: 0.99}
@@ -220,18 +213,7 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 		}
 		return v
 	}
-	switch draw {
-	case "":
-		v.Draw = assay.Uniform
-	case "in-order":
-		v.Draw = assay.Seq
-	case "zipfian":
-		v.Draw = assay.Scrambled
-	case tableZipf:
-		v.Draw = assay.Zipf
-	default:
-		v.Draw = assay.ValueKind(draw)
-	}
+	v.Draw = keyDraws[draw]
 	if r.kv.n == 0 {
 		r.m.at(o.place, "%s takes keys that are there, and the workload has no records", o.KV.value)
 	}
@@ -266,8 +248,8 @@ func (r *resolver) limit(o *operation) assay.Values {
 	if !o.Limit.set() {
 		return v
 	}
-	v.From, _ = r.env.integer(r.m, o.Limit.items[0], "limit", 1, maxRows)
-	v.To, _ = r.env.integer(r.m, o.Limit.items[len(o.Limit.items)-1], "limit", 1, maxRows)
+	v.From = r.number(o.Limit.items[0], "limit", 1, maxRows, 1)
+	v.To = r.number(o.Limit.items[len(o.Limit.items)-1], "limit", 1, maxRows, v.From)
 	if v.From > v.To {
 		r.m.at(o.Limit.place, "the bounds %d and %d of limit are in the wrong order", v.From, v.To)
 	}

@@ -58,7 +58,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 		return resolved, false
 	}
 	kind, ok := r.m.kind(s.SQL.place, tokens)
-	resolved.Query, resolved.Returns = kind.query, types(s.Returns)
+	resolved.Query, resolved.Returns = kind.query, values[assay.Type](s.Returns)
 	resolved.SQL, _ = r.written(s.SQL, tokens)
 	batch := 1
 	if s.Batch.set() {
@@ -80,11 +80,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 	case ok && kind.params > 0:
 		r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has 0", kind.params)
 	}
-	if s.Rows.set() {
-		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
-			resolved.Rows = int(rows)
-		}
-	}
+	resolved.Rows = int(r.number(s.Rows, "the number of rows", 0, maxRows, int64(resolved.Rows)))
 	if ok && !kind.query && s.Returns.set() {
 		r.m.at(s.Returns.place, "returns belongs to SQL that answers rows")
 	}
@@ -117,10 +113,7 @@ func (r *resolver) batch(s *step, sql string, params int) (string, int) {
 		if len(row) == 0 || params == 0 || len(arguments) != params {
 			break
 		}
-		rows, ok := r.env.integer(r.m, s.Batch, "batch", 1, int64(maxParams/params))
-		if !ok {
-			return sql, 1
-		}
+		rows := r.number(s.Batch, "batch", 1, int64(maxParams/params), 1)
 		from, to := tokens[i+1].From, tokens[i+len(row)+2].To
 		return sql[:from] + strings.Repeat(sql[from:to]+", ", int(rows)-1) + sql[from:], int(rows)
 	}
@@ -129,21 +122,17 @@ func (r *resolver) batch(s *step, sql string, params int) (string, int) {
 }
 
 func (r *resolver) count(o *operation, changes bool) int {
-	if o.Count.all.set() {
-		count, _ := r.env.integer(r.m, o.Count.all, "count", 1, maxCount)
-		return int(count)
-	}
+	fallback := int64(defaultQueries)
 	if changes {
-		return defaultChanges
+		fallback = defaultChanges
 	}
-	return defaultQueries
+	return int(r.number(o.Count.all, "count", 1, maxCount, fallback))
 }
 
 func (r *resolver) counts(o *operation) map[string]int {
 	counts := map[string]int{}
 	for _, e := range o.Count.byProfile.entries {
-		n, _ := r.env.integer(r.m, e.value, "count", 1, maxCount)
-		counts[e.key.value] = int(n)
+		counts[e.key.value] = int(r.number(e.value, "count", 1, maxCount, 0))
 	}
 	return counts
 }
@@ -157,7 +146,7 @@ func (r *resolver) check(o *operation, changes bool) *assay.Query {
 	if sql == "" {
 		return nil
 	}
-	return &assay.Query{SQL: sql, Returns: types(o.Check.Returns)}
+	return &assay.Query{SQL: sql, Returns: values[assay.Type](o.Check.Returns)}
 }
 
 // query resolves SQL that takes no arguments and changes nothing, and reports whether it is
@@ -181,14 +170,6 @@ func (r *resolver) query(t text, what string) (sql string, ok bool) {
 	return sql, ok
 }
 
-func types(l list[text]) []assay.Type {
-	var all []assay.Type
-	for _, t := range l.items {
-		all = append(all, assay.Type(t.value))
-	}
-	return all
-}
-
 // mix resolves a weighted mix of the workload's operations.
 func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry"}
@@ -198,7 +179,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 		if !ok || part.Mix.set() || part.Serve.set() || !r.env.has(part.axes) {
 			continue // reported where names are checked
 		}
-		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)
+		weight := r.number(e.value, "the weight", 1, maxCount, 0)
 		resolved := r.any(e.key.value, part, others)
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
 		resolved.Transaction = part.atomic()
@@ -265,17 +246,13 @@ func (o *operation) atomic() int {
 }
 
 func (r *resolver) writers(o *operation, changes bool) int {
-	switch {
-	case !o.Writers.set() && changes:
-		return 1
-	case !o.Writers.set():
-		return 0
-	case !changes:
-		r.m.at(o.Writers.place, "writers belongs to a mix that changes data")
-		return 0
+	if changes {
+		return int(r.number(o.Writers, "writers", 1, maxClients, 1))
 	}
-	writers, _ := r.env.integer(r.m, o.Writers, "writers", 1, maxClients)
-	return int(writers)
+	if o.Writers.set() {
+		r.m.at(o.Writers.place, "writers belongs to a mix that changes data")
+	}
+	return 0
 }
 
 // serve checks the keys of an operation that is asked for over HTTP.

@@ -8,13 +8,18 @@ import (
 	"time"
 )
 
-// whole returns a number that depends on no param and lies within bounds, or
-// the fallback where the plan has none. Mistakes are reported.
+// whole is number of a plan without params.
 func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64 {
+	return (&resolver{m: m}).number(v, what, low, high, fallback)
+}
+
+// number returns a number that lies within bounds, or the fallback where the plan has none.
+// Mistakes are reported.
+func (r *resolver) number(v number, what string, low, high, fallback int64) int64 {
 	if !v.set() {
 		return fallback
 	}
-	if n, ok := (env{}).integer(m, v, what, low, high); ok {
+	if n, ok := r.env.integer(r.m, v, what, low, high); ok {
 		return n
 	}
 	return fallback

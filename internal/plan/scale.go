@@ -63,17 +63,17 @@ func (w *Workload) sizes() []string {
 	return append(names, w.spec.Records.N.paramOf())
 }
 
-// size resolves how many rows or records there are. What a param gives is scaled
-// already.
-func (r *resolver) size(n number, what string, low int64) (int64, bool) {
-	rows, ok := r.env.integer(r.m, n, what, low, maxRows)
-	if n.paramOf() == "" {
-		scaled := times(rows, r.scale)
-		r.resized = r.resized || scaled != rows
-		ok = ok && r.m.within(n.place, what, scaled, low, maxRows)
-		rows = scaled
+// size resolves how many records there are. What a param gives is scaled already.
+func (r *resolver) size(n number) int64 {
+	const what = "n"
+	records := r.number(n, what, 1, maxRows, 0)
+	if n.paramOf() == "" && r.scale != 0 {
+		scaled := times(records, r.scale)
+		r.resized = r.resized || scaled != records
+		r.m.within(n.place, what, scaled, 1, maxRows)
+		records = scaled
 	}
-	return rows, ok
+	return records
 }
 
 // before is a point of a workload's and its operation's params as it was given.

@@ -8,10 +8,6 @@ const maxSteps = 5_000
 // unrolled resolves steps with their repeats, and reports whether they change data. A worker
 // runs them one after the other and knows nothing of repeats.
 func (r *resolver) unrolled(steps []step) (all []assay.Step, changes bool) {
-	if r.repetitions(steps) > maxSteps {
-		r.m.at(steps[0].place, "the operation has %d statements when all is repeated, more than %d", r.repetitions(steps), maxSteps)
-		return nil, false
-	}
 	for i := range steps {
 		s := &steps[i]
 		var once []assay.Step
@@ -24,30 +20,14 @@ func (r *resolver) unrolled(steps []step) (all []assay.Step, changes bool) {
 			once = []assay.Step{one}
 		}
 		changes = changes || changing
-		all = append(all, repeated(once, r.times(r.m, s))...)
+		times := int(r.number(s.Repeat, "repeat", 1, maxSteps, 1))
+		if n := len(all) + len(once)*times; n > maxSteps {
+			r.m.at(steps[0].place, "the operation has %d statements or more when all is repeated, and %d is the most", n, maxSteps)
+			return nil, false
+		}
+		all = append(all, repeated(once, times)...)
 	}
 	return all, changes
-}
-
-// times is how often a step is done.
-func (r *resolver) times(m *mistakes, s *step) int {
-	if !s.Repeat.set() {
-		return 1
-	}
-	times, _ := r.env.integer(m, s.Repeat, "repeat", 1, maxSteps)
-	return int(max(1, times))
-}
-
-// repetitions are how many statements steps are, up to far more than there may be.
-func (r *resolver) repetitions(steps []step) (n int) {
-	for i := range steps {
-		each := 1
-		if steps[i].Steps.set() {
-			each = r.repetitions(steps[i].Steps.items)
-		}
-		n = min(n+each*r.times(newMistakes(""), &steps[i]), maxSteps*maxSteps)
-	}
-	return n
 }
 
 // repeated are steps so many times, with the numbers of the operation counting on.

@@ -60,7 +60,7 @@ func TestRepeatedSteps(t *testing.T) {
 func TestRepeatMistakes(t *testing.T) {
 	for _, c := range []struct{ steps, want string }{
 		{`[{repeat: 0, sql: SELECT 1}]`, "repeat must be 1 to 5000, not 0"},
-		{`[{repeat: 100, steps: [{repeat: 100, sql: SELECT 1}]}]`, "the operation has 10000 statements when all is repeated, more than 5000"},
+		{`[{repeat: 100, steps: [{repeat: 100, sql: SELECT 1}]}]`, "the operation has 10000 statements or more when all is repeated"},
 		{`[{repeat: 2}]`, "a step needs sql or steps"},
 		{`[{steps: [{sql: SELECT 1}]}]`, "steps needs repeat beside it"},
 		{`[{repeat: 2, sql: SELECT 1, steps: [{sql: SELECT 1}]}]`, "sql does not go with steps"},

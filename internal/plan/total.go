@@ -31,7 +31,7 @@ func (r *resolver) total(name string, o *operation, others *dict[operation]) ass
 		if !ok || part.Sum.set() {
 			continue // reported where names are checked
 		}
-		times, _ := r.env.integer(r.m, e.value, "how many times the operation is done", 1, maxCount)
+		times := r.number(e.value, "how many times the operation is done", 1, maxCount, 0)
 		op.Terms = append(op.Terms, assay.Term{Operation: e.key.value, Times: int(times)})
 		if r.env.has(part.axes) {
 			op.Changes = op.Changes || r.any(e.key.value, part, others).Changes
