@@ -56,18 +56,7 @@ func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (s
 	if err != nil {
 		return "", fmt.Errorf("the expected answers: %w", err)
 	}
-	builder := column.NewBuilder(column.Int, column.Int)
-	for _, e := range all {
-		if err := builder.Append(e.sum, e.known); err != nil {
-			return "", err
-		}
-	}
-	work, err := d.scratch()
-	if err != nil {
-		return "", err
-	}
-	defer work.Remove()
-	_, err = keepColumns(builder, work, path)
+	_, err = d.writeColumns(ctx, path, []column.Type{column.Int, column.Int}, len(all), func(i int) ([]any, error) { return []any{all[i].sum, all[i].known}, nil })
 	return path, err
 }
 
@@ -111,7 +100,7 @@ func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (p
 			return nil, err
 		}
 	}
-	if !changesData(op) {
+	if !op.Changes {
 		return parts, nil
 	}
 	var phases [][]int
@@ -216,27 +205,20 @@ func anyDated(conn *sql.Conn, op assay.Operation) (bool, error) {
 
 // body is what a worker answers to a request, and whether it may answer the rows in another
 // order.
-func (s *session) body(ctx context.Context, position int, body *answer.Body) (_ []byte, open bool, _ error) {
+func (s *session) body(ctx context.Context, position int, body *answer.Body) (_ []byte, open bool, err error) {
 	body.Begin()
 	rows := 0
-	for i := range s.steps {
-		st := &s.steps[i]
-		for j := range st.args {
-			st.args[j] = s.trace.Value(st.first+j, position)
-		}
-		before := rows
+	err = s.each(position, func(st *step) error {
+		before, types := rows, assay.TypeNames(st.Returns)
 		found, err := st.stmt.QueryContext(ctx, st.args...)
 		if err == nil {
-			types := assay.TypeNames(st.Returns)
 			err = Visit(found, func(row []any) error {
 				rows++
 				return body.Row(types, row)
 			})
 		}
-		if err != nil {
-			return nil, false, fmt.Errorf("operation %q at position %d: %w; the SQL is:\n%s", s.name, position, err, st.SQL)
-		}
 		open = open || rows-before > 1 && st.unordered
-	}
-	return body.End(rows), open, nil
+		return err
+	})
+	return body.End(rows), open, err
 }

@@ -136,7 +136,7 @@ func TestAnswersOfMixThereAndBack(t *testing.T) {
 func TestAnswersErrors(t *testing.T) {
 	d := account(t)
 	op := assay.Operation{Name: "bad", Steps: []assay.Step{query("SELECT id FROM account WHERE id > ?", -1, "text")}}
-	if _, err := d.Answers(t.Context(), op, makeTrace(t, d, op, 2)); err == nil || !strings.HasPrefix(err.Error(), `the expected answers: operation "bad" at position 0: column 1: int64 where text is declared; the SQL is:`) {
+	if _, err := d.Answers(t.Context(), op, makeTrace(t, d, op, 2)); err == nil || !strings.HasPrefix(err.Error(), `the expected answers: operation "bad", step 1 at position 0: column 1: int64 where text is declared; the SQL is:`) {
 		t.Errorf("got %v", err)
 	}
 }

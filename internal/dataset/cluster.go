@@ -75,15 +75,7 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, conn *sql.Conn,
 			_, _ = out.WriteString(begin)
 		}
 		i++
-		for j, value := range row {
-			if j > 0 {
-				_ = out.WriteByte('\t') // Flush tells of errors
-			}
-			if err := copyValue(out, value); err != nil {
-				return err
-			}
-		}
-		return out.WriteByte('\n')
+		return copied.write(out, row)
 	})
 	if err == nil && i > 0 {
 		_, err = out.WriteString(endOfCopy)
@@ -93,7 +85,7 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, conn *sql.Conn,
 
 // storedRows are all rows of a table as they are stored, and the names of their columns.
 func storedRows(ctx context.Context, conn *sql.Conn, table string) ([]string, *sql.Rows, error) {
-	names, err := columnsOf(ctx, conn, table)
+	names, err := firstColumn(ctx, conn, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,42 +97,45 @@ func storedRows(ctx context.Context, conn *sql.Conn, table string) ([]string, *s
 	return names, rows, err
 }
 
-// columnsOf are the columns of a table that values are given to.
-func columnsOf(ctx context.Context, conn *sql.Conn, table string) (names []string, err error) {
-	rows, err := conn.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
-	if err != nil {
-		return nil, err
-	}
-	err = Visit(rows, func(row []any) error {
-		names = append(names, fmt.Sprint(row[0]))
-		return nil
-	})
-	return names, err
-}
-
 const endOfCopy = "\\.\n"
 
 var copyEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// copyValue writes a value as COPY reads it. A bool is a number, as in SQLite.
-func copyValue(out *bufio.Writer, value any) error {
-	var text string
-	switch v := value.(type) {
-	case nil:
-		text = `\N`
-	case int64:
-		text = strconv.FormatInt(v, 10)
-	case float64:
-		text = strconv.FormatFloat(v, 'g', -1, 64)
-	case string:
-		text = copyEscapes.Replace(v)
-	case []byte:
-		text = `\\x` + hex.EncodeToString(v)
-	case bool:
-		text = map[bool]string{false: "0", true: "1"}[v]
-	default:
-		return fmt.Errorf("a value of type %T", value)
+// copied is how COPY reads rows in its text format.
+var copied = rowFormat{'\t', `\N`, copyEscapes.Replace, func(v []byte) string { return `\\x` + hex.EncodeToString(v) }}
+
+// rowFormat is how a database reads rows as text: what is between values, NULL, and how texts
+// and blobs are written. A bool is a number, as in SQLite.
+type rowFormat struct {
+	between byte
+	null    string
+	text    func(string) string
+	blob    func([]byte) string
+}
+
+// write writes a row. Flush tells of errors.
+func (f rowFormat) write(out *bufio.Writer, row []any) error {
+	for i, value := range row {
+		if i > 0 {
+			_ = out.WriteByte(f.between)
+		}
+		text := f.null
+		switch v := value.(type) {
+		case nil:
+		case int64:
+			text = strconv.FormatInt(v, 10)
+		case float64:
+			text = strconv.FormatFloat(v, 'g', -1, 64)
+		case string:
+			text = f.text(v)
+		case []byte:
+			text = f.blob(v)
+		case bool:
+			text = map[bool]string{false: "0", true: "1"}[v]
+		default:
+			return fmt.Errorf("a value of type %T", value)
+		}
+		_, _ = out.WriteString(text)
 	}
-	_, err := out.WriteString(text)
-	return err
+	return out.WriteByte('\n')
 }

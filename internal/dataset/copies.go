@@ -158,27 +158,7 @@ func (c *Copy) restore() error {
 	if err := c.removeOthers(); err != nil {
 		return err
 	}
-	return filepath.WalkDir(c.source.path(), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		target, err := c.target(path)
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o755)
-		case !entry.Type().IsRegular():
-			return fmt.Errorf("%s is no file", path)
-		}
-		return c.restoreFile(path, target)
-	})
-}
-
-// target is where a file or folder of the source lies in the copy.
-func (c *Copy) target(path string) (string, error) {
-	name, err := filepath.Rel(c.source.path(), path)
-	return filepath.Join(c.Path(), name), err
+	return mirror(c.source.path(), c.Path(), c.restoreFile)
 }
 
 // removeOthers removes what the copy has and its source has not, and what is of

@@ -262,10 +262,10 @@ func TestFileSettings(t *testing.T) {
 	for _, settings := range []map[string]string{
 		{"page_size": "512"},
 		{"page_size": "65536"},
-		{"auto_vacuum": "full"},
+		{"auto_vacuum": "1"},
 		{"auto_vacuum": "2"},
 		{"encoding": "UTF-16le"},
-		{"page_size": "8192", "auto_vacuum": "incremental", "encoding": "utf-16be"},
+		{"page_size": "8192", "auto_vacuum": "2", "encoding": "UTF-16be"},
 	} {
 		ds := monsters(100)
 		ds.FileSettings = settings
@@ -273,15 +273,14 @@ func TestFileSettings(t *testing.T) {
 		header, err := Header(d.Path)
 		must(t, err)
 		for name, value := range settings {
-			want, err := fileSetting(name, value)
-			if err != nil || header[name] != want {
-				t.Errorf("%s=%s: the file says %s, %v", name, value, header[name], err)
-			}
-			pragma := queryAll(t, d.Path, "PRAGMA "+name)
+			said := value
 			if name == "auto_vacuum" {
-				pragma = []string{"none", "full", "incremental"}[pragma[0]-'0']
+				said = []string{"none", "full", "incremental"}[value[0]-'0']
 			}
-			if pragma != want {
+			if header[name] != said {
+				t.Errorf("%s=%s: the file says %s", name, value, header[name])
+			}
+			if pragma := queryAll(t, d.Path, "PRAGMA "+name); pragma != value {
 				t.Errorf("%s=%s: SQLite says %s", name, value, pragma)
 			}
 		}
@@ -315,7 +314,6 @@ func TestPrepareErrors(t *testing.T) {
 		"value": {func(ds *assay.Dataset) {
 			ds.Tables[0].Select = strings.Replace(ds.Tables[0].Select, "text(12)", "NULL", 1)
 		}, []string{`table "monster"`, "NOT NULL constraint failed: monster.name"}},
-		"none": {func(ds *assay.Dataset) { ds.Tables[0].Select = "" }, []string{`table "monster"`, "no SELECT of its rows"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -35,8 +35,9 @@ func (d *Data) Describe(ctx context.Context, query string, args []any) (types []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	types, _, err = describe(ctx, conn, query, args)
+	t, err := describe(ctx, conn, query, args)
 	if err == nil {
+		types = t.returns()
 		err = untyped(types)
 	}
 	if err != nil {
@@ -52,39 +53,77 @@ func untyped(types []assay.Type) error {
 	return nil
 }
 
-// describe leaves the type of a column without any value empty, and says whether there was a row.
-func describe(ctx context.Context, conn *sql.Conn, query string, args []any) (types []assay.Type, answered bool, err error) {
-	columns, err := columnInfo(conn, query)
+// typing finds the types of an answer, by its columns and its values.
+type typing struct {
+	columns  []sqlite.ColumnInfo
+	types    []assay.Type // empty: neither the column nor a value has told it
+	certain  []bool       // NULL cannot occur
+	answered bool         // there was a row
+	mixed    int          // a column, counted from 1, with values of several types; 0: none
+}
+
+// newTyping looks at the columns of a query's answer.
+func newTyping(ctx context.Context, conn *sql.Conn, query string) (t *typing, err error) {
+	t = &typing{}
+	if t.columns, err = columnInfo(conn, query); err != nil {
+		return nil, err
+	}
+	if len(t.columns) == 0 {
+		return nil, errors.New("it answers no columns")
+	}
+	for _, c := range t.columns {
+		t.types = append(t.types, declaredType(c.DeclType))
+	}
+	t.certain, err = neverNull(ctx, conn, query, t.columns)
+	return t, err
+}
+
+// describe runs the query even where all is known, for its mistakes and, with RETURNING, for
+// its effect.
+func describe(ctx context.Context, conn *sql.Conn, query string, args []any) (*typing, error) {
+	t, err := newTyping(ctx, conn, query)
+	if err == nil {
+		_, err = t.read(ctx, conn, query, args)
+	}
+	return t, err
+}
+
+// read counts the rows of an answer, whose values tell what types the columns leave open.
+func (t *typing) read(ctx context.Context, conn *sql.Conn, query string, args []any) (rows int64, err error) {
+	answer, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, false, err
+		return 0, err
 	}
-	if len(columns) == 0 {
-		return nil, false, errors.New("it answers no columns")
-	}
-	types = make([]assay.Type, len(columns))
-	for i, c := range columns {
-		types[i] = declaredType(c.DeclType)
-	}
-	// The query is run even where all is known, for its mistakes and, with
-	// RETURNING, for its effect.
-	rows, err := conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, false, err
-	}
-	err = Visit(rows, func(row []any) error {
-		answered = true
-		for i, value := range row {
-			if types[i] == "" {
-				types[i] = valueType(value, columns[i].DeclType != "")
+	err = Visit(answer, func(row []any) error {
+		rows++
+		for i, c := range t.columns {
+			if declaredType(c.DeclType) != "" {
+				continue
+			}
+			found, before := valueType(row[i], c.DeclType != ""), t.types[i]
+			switch {
+			case found == "" || found == before || before == "real" && found == "int":
+			case before == "" || before == "int" && found == "real":
+				t.types[i] = found
+			default:
+				t.mixed = i + 1
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, false, err
+	t.answered = t.answered || rows > 0
+	return rows, err
+}
+
+// returns are the types that are known, with a ? where NULL may occur.
+func (t *typing) returns() []assay.Type {
+	all := slices.Clone(t.types)
+	for i, known := range all {
+		if known != "" && !t.certain[i] {
+			all[i] += "?"
+		}
 	}
-	types, err = nullable(ctx, conn, query, columns, types)
-	return types, answered, err
+	return all
 }
 
 // declaredType follows "Determination Of Column Affinity" of SQLite's
@@ -140,27 +179,18 @@ func valueType(value any, numeric bool) assay.Type {
 	return ""
 }
 
-// nullable adds a ? to every type but those of NOT NULL columns and of row
-// ids. These are trusted only in queries that are nothing but a selection from
-// tables: an outer join, a subquery, a view or an aggregate may make NULL of
-// any column.
-func nullable(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo, types []assay.Type) ([]assay.Type, error) {
+// neverNull tells of columns whether they are NOT NULL or row ids. That is trusted only in
+// queries that are nothing but a selection from tables: an outer join, a subquery, a view or
+// an aggregate may make NULL of any column.
+func neverNull(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo) (all []bool, err error) {
+	all = make([]bool, len(columns))
 	trust, err := selectsOnly(ctx, conn, query, columns)
-	if err != nil {
-		return nil, err
-	}
 	for i, c := range columns {
-		certain := false
-		if trust {
-			if certain, err = notNull(ctx, conn, c); err != nil {
-				return nil, err
-			}
-		}
-		if types[i] != "" && !certain {
-			types[i] += "?"
+		if trust && err == nil {
+			all[i], err = notNull(ctx, conn, c)
 		}
 	}
-	return types, nil
+	return all, err
 }
 
 func selectsOnly(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo) (bool, error) {
@@ -205,7 +235,7 @@ func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.
 	}
 	// Steps that change data are run as well: what they insert may be read by
 	// a later step or by the check.
-	conn, done, err := d.connect(ctx, changesData(op))
+	conn, done, err := d.connect(ctx, op.Changes)
 	if err != nil {
 		return op, err
 	}
@@ -323,10 +353,11 @@ func resolveStep(ctx context.Context, conn *sql.Conn, step *assay.Step, args []a
 // complete describes a query and adds what was not known before. What is NULL in the last row
 // that is tried, as an aggregate of an empty table is, counts as a number that is missing.
 func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query string, args []any, row int) error {
-	found, answered, err := describe(ctx, conn, query, args)
+	t, err := describe(ctx, conn, query, args)
 	if err != nil {
 		return err
 	}
+	found := t.returns()
 	for i, known := range *types {
 		if i < len(found) && known != "" {
 			found[i] = known
@@ -336,19 +367,15 @@ func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query st
 	if row+1 < describeRows || typed(found) {
 		return nil
 	}
-	columns, err := columnInfo(conn, query)
-	if err != nil {
-		return err
-	}
 	filled := sampleTypes(ctx, conn, query, args)
-	for i, c := range columns {
+	for i, c := range t.columns {
 		if found[i] == "" {
 			found[i] = likelyType(c.DeclType)
 		}
 		if found[i] == "" && i < len(filled) {
 			found[i] = filled[i]
 		}
-		if found[i] == "" && answered {
+		if found[i] == "" && t.answered {
 			found[i] = "int?"
 		}
 	}
@@ -384,11 +411,11 @@ func sampleTypes(ctx context.Context, conn *sql.Conn, query string, args []any) 
 		return nil
 	}
 	defer sample.Close()
-	types, _, err := describe(ctx, sample, query, args)
+	t, err := describe(ctx, sample, query, args)
 	if err != nil {
 		return nil
 	}
-	return types
+	return t.returns()
 }
 
 // sampleRow is the INSERT of one row, with a value of each column's type.
@@ -418,9 +445,13 @@ func (d *Data) MissingName(ctx context.Context, refusal error) (name string, kno
 	if parts[1] == "column" {
 		query = "SELECT DISTINCT p.name FROM sqlite_schema s, pragma_table_info(s.name) p WHERE s.type IN ('table', 'view')"
 	}
-	known, err := d.names(ctx, query)
+	conn, done, err := d.connect(ctx, false)
 	if err != nil {
 		return "", nil // the refusal says enough
+	}
+	defer done()
+	if known, err = firstColumn(ctx, conn, query); err != nil {
+		return "", nil
 	}
 	return parts[2][strings.LastIndexByte(parts[2], '.')+1:], known
 }
@@ -445,22 +476,4 @@ func (d *Data) loads(ctx context.Context, table assay.Table) error {
 		}
 		return err
 	})
-}
-
-func (d *Data) names(ctx context.Context, query string, args ...any) (names []string, err error) {
-	conn, done, err := d.connect(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	rows, err := conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	err = Visit(rows, func(row []any) error {
-		name, _ := row[0].(string)
-		names = append(names, name)
-		return nil
-	})
-	return names, err
 }

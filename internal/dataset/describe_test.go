@@ -75,7 +75,7 @@ func TestDescribeErrors(t *testing.T) {
 func TestResolve(t *testing.T) {
 	d := account(t)
 	before := read(t, d.Path)
-	op := assay.Operation{Name: "app", Parts: []assay.Part{
+	op := assay.Operation{Name: "app", Changes: true, Parts: []assay.Part{
 		{Weight: 1, Operation: assay.Operation{Name: "read", Steps: []assay.Step{
 			query("SELECT id, upper(name) FROM account WHERE id = ?1 + 15 AND ?1 > 2", -1), // a row from position 3 on
 			query("SELECT 1 WHERE ? >= 0", 1, "bool"),

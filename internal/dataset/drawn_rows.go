@@ -13,7 +13,6 @@ import (
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/internal/plan/sqltext"
-	"assay/kit/column"
 )
 
 // pick is a row that is drawn for one position of a trace.
@@ -22,10 +21,7 @@ type pick struct{ ordinal, position int }
 // arguments returns a generator of an operation's arguments for the positions
 // below length, which close ends.
 func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g *generator, err error) {
-	g, err = argumentGenerator(d.Spec.Seed, op)
-	if err != nil {
-		return nil, err
-	}
+	g = argumentGenerator(d.Spec.Seed, op)
 	if len(g.groups) == 0 {
 		return g, nil
 	}
@@ -46,17 +42,6 @@ func (g *generator) draw(ctx context.Context, length int) error {
 		}
 	}
 	return nil
-}
-
-// typeOfAll returns the type of values, given the first and the last of their
-// types by name. Integers among floats become floats, which compare alike.
-func typeOfAll(first, last string) (column.Type, bool) {
-	types := map[[2]string]column.Type{
-		{"integer", "integer"}: column.Int, {"integer", "real"}: column.Real, {"real", "real"}: column.Real,
-		{"text", "text"}: column.Text, {"blob", "blob"}: column.Blob,
-	}
-	kind, ok := types[[2]string{first, last}]
-	return kind, ok
 }
 
 // readPicks reads the rows of an answer up to the last that was drawn. picks come in any

@@ -67,42 +67,18 @@ func writeTable(ctx context.Context, conn *sql.Conn, table assay.Table, path str
 		return nil, errors.Join(err, rows.Close())
 	}
 	out := bufio.NewWriterSize(file, 1<<16)
-	err = Visit(rows, func(row []any) error {
-		for i, value := range row {
-			if i > 0 {
-				_ = out.WriteByte(',') // Flush tells of errors
-			}
-			text, err := csvValue(value)
-			if err != nil {
-				return err
-			}
-			_, _ = out.WriteString(text)
-		}
-		return out.WriteByte('\n')
-	})
+	err = Visit(rows, func(row []any) error { return csv.write(out, row) })
 	return names, errors.Join(err, out.Flush(), file.Close())
 }
 
-// csvValue is a value as DuckDB reads it: NULL is nothing, a text is in quotes, and each byte
-// of a blob is \xHH.
-func csvValue(value any) (string, error) {
-	switch v := value.(type) {
-	case nil:
-		return "", nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
-	case string:
-		return `"` + strings.ReplaceAll(v, `"`, `""`) + `"`, nil
-	case []byte:
-		digits, text := hex.EncodeToString(v), strings.Builder{}
-		for i := 0; i < len(digits); i += 2 {
-			text.WriteString(`\x` + digits[i:i+2])
-		}
-		return `"` + text.String() + `"`, nil
-	case bool:
-		return map[bool]string{false: "0", true: "1"}[v], nil
+// csv is how DuckDB reads rows: NULL is nothing, a text is in quotes, and each byte of a blob is
+// \xHH.
+var csv = rowFormat{',', "", quoted, func(v []byte) string {
+	digits, text := hex.EncodeToString(v), strings.Builder{}
+	for i := 0; i < len(digits); i += 2 {
+		text.WriteString(`\x` + digits[i:i+2])
 	}
-	return "", fmt.Errorf("a value of type %T", value)
-}
+	return quoted(text.String())
+}}
+
+func quoted(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }

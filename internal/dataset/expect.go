@@ -52,35 +52,30 @@ func (d *Data) Expect(ctx context.Context, op assay.Operation, trace *Trace, fro
 		return Expected{}, err
 	}
 	path := filepath.Join(filepath.Dir(d.Path), "expect-"+key+".json")
-	if expected, ok := readExpected(path); ok {
-		return expected, nil
-	}
-	expected, err := d.expect(ctx, op, trace, from, count)
-	if err != nil {
-		return Expected{}, fmt.Errorf("the expected answer: %w", err)
-	}
-	return expected, writeExpected(path, expected)
+	return KeepJSON(path, func() (Expected, error) {
+		expected, err := d.expect(ctx, op, trace, from, count)
+		return expected, wrap(err, "the expected answer")
+	})
 }
 
 func (d *Data) expect(ctx context.Context, op assay.Operation, trace *Trace, from, count int) (expected Expected, err error) {
-	changes := changesData(op)
 	if len(op.Parts) > 0 {
-		if changes {
+		if op.Changes {
 			expected.State, err = d.ReplayedState(ctx, op, trace, [][]int{Span(0, from+count)})
 		}
 		return expected, err
 	}
-	conn, done, err := d.connect(ctx, changes)
+	conn, done, err := d.connect(ctx, op.Changes)
 	if err != nil {
 		return Expected{}, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	run := stretch{start: from, told: from, end: from + count}
-	if changes {
+	if op.Changes {
 		run.start = 0 // the data have what was changed before
 	}
 	expected, err = play(ctx, conn, op, trace, run)
-	if err == nil && changes && op.Check != nil {
+	if err == nil && op.Changes && op.Check != nil {
 		expected.State, err = answerDigest(ctx, conn, *op.Check)
 	}
 	return expected, err
@@ -119,15 +114,6 @@ func connectPrivate(ctx context.Context, path string) (conn *sql.Conn, done func
 	return conn, done, nil
 }
 
-func changesData(op assay.Operation) bool {
-	for _, part := range op.Parts {
-		if part.Operation.Changes {
-			return true
-		}
-	}
-	return op.Changes
-}
-
 // stretch is the positions start, ..., end-1 of a trace, of which the answers from told
 // on are digested.
 type stretch struct{ start, told, end int }
@@ -152,7 +138,11 @@ func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace,
 func batches(ctx context.Context, conn *sql.Conn, start, end int, do func(position int) error) error {
 	for position := start; position < end; position++ {
 		if (position-start)%transactionOperations == 0 {
-			if err := begin(ctx, conn, position > start); err != nil {
+			next := "BEGIN"
+			if position > start {
+				next = "COMMIT; BEGIN"
+			}
+			if _, err := conn.ExecContext(ctx, next); err != nil {
 				return err
 			}
 		}
@@ -164,16 +154,6 @@ func batches(ctx context.Context, conn *sql.Conn, start, end int, do func(positi
 		return nil
 	}
 	_, err := conn.ExecContext(ctx, "COMMIT")
-	return err
-}
-
-func begin(ctx context.Context, conn *sql.Conn, open bool) error {
-	if open {
-		if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
-			return err
-		}
-	}
-	_, err := conn.ExecContext(ctx, "BEGIN")
 	return err
 }
 
@@ -231,20 +211,17 @@ func expectKey(data string, op assay.Operation, trace *Trace, from, count int) (
 	return digest("expect", data, op, traces, from, count)
 }
 
-// readExpected takes anything unreadable for nothing: it is made again.
-func readExpected(path string) (Expected, bool) {
-	var expected Expected
+// KeepJSON returns what a file of the cache has, or makes it. What cannot be read is made again.
+func KeepJSON[T any](path string, make func() (T, error)) (found T, err error) {
 	text, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(text, &expected) != nil {
-		return Expected{}, false
+	if err == nil && json.Unmarshal(text, &found) == nil {
+		return found, nil
 	}
-	return expected, true
-}
-
-func writeExpected(path string, expected Expected) error {
-	text, err := json.Marshal(expected)
-	if err != nil {
-		return err
+	if found, err = make(); err != nil {
+		return found, err
 	}
-	return renameio.WriteFile(path, text, 0o644)
+	if text, err = json.Marshal(found); err != nil {
+		return found, err
+	}
+	return found, renameio.WriteFile(path, text, 0o644)
 }

@@ -147,7 +147,7 @@ func TestExpectOfMix(t *testing.T) {
 	reading := assay.Operation{Name: "read", Steps: []assay.Step{query("SELECT balance FROM account WHERE id = ? % 20", 1, "int")}}
 	paying := assay.Operation{Name: "pay", Changes: true,
 		Steps: []assay.Step{{SQL: "UPDATE account SET balance = balance + ? WHERE id = 0", Args: next, Rows: 1}}}
-	mix := assay.Operation{Name: "app", Parts: []assay.Part{{Operation: reading, Weight: 1}, {Operation: paying, Weight: 1}},
+	mix := assay.Operation{Name: "app", Changes: true, Parts: []assay.Part{{Operation: reading, Weight: 1}, {Operation: paying, Weight: 1}},
 		Check: &assay.Query{SQL: "SELECT balance FROM account WHERE id = 0", Returns: []assay.Type{"int"}}}
 	trace := makeTrace(t, d, mix, 100)
 	sum := int64(0)
@@ -163,7 +163,7 @@ func TestExpectOfMix(t *testing.T) {
 	if want := (Expected{State: digestOf(t, "int", []any{sum})}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	mix.Parts = mix.Parts[:1]
+	mix.Parts, mix.Changes = mix.Parts[:1], false
 	if got := expect(t, d, mix, 10, 0, 5); got != (Expected{}) {
 		t.Errorf("a mix that only reads: %+v", got)
 	}

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"fmt"
-
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/kit/column"
@@ -32,14 +30,9 @@ type drawn struct {
 	found  column.Type // of what SQL gives
 }
 
-// newGenerator checks how the columns are to be drawn; labels name them in
-// errors.
-func newGenerator(seed uint64, stream string, labels []string, values []assay.Values) (*generator, error) {
+func newGenerator(seed uint64, stream string, values []assay.Values) *generator {
 	g := &generator{seed: seed, stream: stream, columns: make([]drawn, len(values))}
 	for i, v := range values {
-		if err := checkValues(v, values[:i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", labels[i], err)
-		}
 		g.columns[i] = drawn{Values: v, key: seeded.Key(seed, stream, i)}
 		switch items := uint64(v.To-v.From) + 1; {
 		case v.Draw == assay.Scrambled:
@@ -49,7 +42,7 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 			g.columns[i].zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
 		}
 	}
-	return g, nil
+	return g
 }
 
 // row draws a row into a slice of as many values as there are columns. What SQL gives
@@ -91,23 +84,4 @@ func (g *generator) types() []column.Type {
 		}
 	}
 	return types
-}
-
-// check says what is wrong with a dataset before any file is touched.
-func check(ds assay.Dataset) error {
-	if (ds.File == "") == (ds.Schema == "") {
-		return fmt.Errorf("want a schema or a file, one of them")
-	}
-	if ds.File != "" && len(ds.Tables) > 0 {
-		return fmt.Errorf("tables are not generated into a file of your own")
-	}
-	for _, table := range ds.Tables {
-		if table.Rows < 0 {
-			return fmt.Errorf("table %q: %d rows", table.Name, table.Rows)
-		}
-		if table.Select == "" {
-			return fmt.Errorf("table %q: no SELECT of its rows", table.Name)
-		}
-	}
-	return checkFileSettings(ds.FileSettings)
 }

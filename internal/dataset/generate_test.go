@@ -4,31 +4,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"assay"
 	"assay/internal/dataset/seeded"
 )
-
-// What is wrong with a way to draw values is said before anything is drawn.
-func TestCheckValues(t *testing.T) {
-	key := assay.Values{Kind: assay.Key, Query: "SELECT :i", Draw: assay.Seq, To: 9}
-	for want, v := range map[string]assay.Values{
-		"unknown way to draw values":          {Kind: "seq"},
-		"the range 2 to 1 is empty":           {Kind: assay.Uniform, From: 2, To: 1},
-		"nothing to draw from":                {Kind: assay.Row},
-		"unknown way to draw rows":            {Kind: assay.Row, Query: "SELECT 1", Draw: assay.Latest},
-		"a theta of 1 is not between 0 and 1": {Kind: assay.Row, Query: "SELECT 1", Draw: assay.Zipf, Theta: 1},
-		"the key has no SQL":                  {Kind: assay.Key},
-		"which is no key to its left":         {Kind: assay.Same, Of: 1},
-		"a theta of 0.5: scrambled keys have": {Kind: assay.Key, Query: "SELECT :i", Draw: assay.Scrambled, To: 9, Theta: 0.5},
-	} {
-		if err := checkValues(v, []assay.Values{key}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: got %v, want %q", v, err, want)
-		}
-	}
-}
 
 // TestSplitmix64 holds mix against the published outputs of splitmix64
 // started at 1234567.

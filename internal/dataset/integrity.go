@@ -118,8 +118,8 @@ func lacks(ctx context.Context, db Reader, table string, err error) string {
 }
 
 // firstColumn reads the first column of an answer.
-func firstColumn(ctx context.Context, db Reader, query string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, query)
+func firstColumn(ctx context.Context, db Reader, query string, args ...any) ([]string, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

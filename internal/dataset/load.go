@@ -8,7 +8,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -16,6 +15,7 @@ import (
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/internal/plan/sqltext"
+	sqlsettings "assay/kit/sqlite"
 )
 
 // build makes the database at path: from the specification, or from the copy
@@ -175,49 +175,13 @@ func recordsOf(table assay.Table) seeded.Each {
 	return seeded.Each{Stream: keyStream, Rows: table.Rows, At: func(row int) (int64, int) { return int64(row) + 1, row }}
 }
 
-// fileSettings are the settings that live in the file, with the ways to write
-// their values and the value as Header has it.
-var fileSettings = map[string]map[string]string{
-	"page_size": {"512": "512", "1024": "1024", "2048": "2048", "4096": "4096", "8192": "8192",
-		"16384": "16384", "32768": "32768", "65536": "65536"},
-	"journal_mode": {"wal": "wal"},
-	"auto_vacuum":  {"none": "none", "0": "none", "full": "full", "1": "full", "incremental": "incremental", "2": "incremental"},
-	"encoding":     {"utf-8": "UTF-8", "utf8": "UTF-8", "utf-16le": "UTF-16le", "utf16le": "UTF-16le", "utf-16be": "UTF-16be", "utf16be": "UTF-16be"},
-}
-
-// fileSetting returns the value of a setting as Header has it.
-func fileSetting(name, value string) (string, error) {
-	values, known := fileSettings[name]
-	if !known {
-		return "", fmt.Errorf("file setting %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(fileSettings)), ", "))
-	}
-	canonical, ok := values[strings.ToLower(value)]
-	if !ok {
-		return "", fmt.Errorf("file setting %s=%q: want one of %s", name, value, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
-	}
-	return canonical, nil
-}
-
-func checkFileSettings(settings map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if _, err := fileSetting(name, settings[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // applyFileSettings issues the settings. auto_vacuum is the last: it writes
 // the first page, and with it fixes the others.
 func applyFileSettings(ctx context.Context, conn *sql.Conn, settings map[string]string) error {
 	for _, name := range []string{"page_size", "encoding", "auto_vacuum"} {
-		setting, requested := settings[name]
+		value, requested := settings[name]
 		if !requested {
 			continue
-		}
-		value, err := fileSetting(name, setting)
-		if err != nil {
-			return err
 		}
 		if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA %s = '%s'", name, value)); err != nil {
 			return fmt.Errorf("file setting %s=%s: %w", name, value, err)
@@ -234,11 +198,9 @@ func checkApplied(path string, settings map[string]string) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		want, err := fileSetting(name, settings[name])
-		if err != nil {
-			return err
-		}
-		if header[name] != want {
+		setting, _ := sqlsettings.Lookup(name)
+		want := settings[name]
+		if have, _ := setting.Normal(header[name]); have != want {
 			return fmt.Errorf("file setting %s=%s has no effect: the file says %s", name, want, header[name])
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // Watch looks at the data while operations are done, or has logged what changes.
 type Watch struct {
 	Begin func(context.Context, *sql.Conn) error // before all; nil: nothing is to be done
-	// At comes before each operation; nil: nothing is to be done.
-	At func(ctx context.Context, conn *sql.Conn, position int) error
-	// End comes after each phase. The teller tells what is answered meanwhile.
+	// At comes before each operation, and End after each phase; nil: nothing is to be done. The
+	// teller tells what is answered meanwhile.
+	At  func(ctx context.Context, conn *sql.Conn, teller *Teller, position int) error
 	End func(context.Context, *sql.Conn, *Teller) error
 }
 
@@ -38,21 +38,21 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	t := &Teller{conn: conn, op: op, trace: trace}
+	t := &Teller{conn: conn, op: op, trace: trace, changes: p}
 	defer func() { err = errors.Join(err, t.close()) }()
 	for _, positions := range phases {
 		err := batches(ctx, conn, 0, len(positions), func(i int) error {
 			if watch.At != nil {
-				if err := watch.At(ctx, conn, positions[i]); err != nil {
+				if err := watch.At(ctx, conn, t, positions[i]); err != nil {
 					return err
 				}
 			}
 			return p.do(ctx, positions[i])
 		})
-		if err != nil {
-			return err
+		if err == nil && watch.End != nil {
+			err = watch.End(ctx, conn, t)
 		}
-		if err := watch.End(ctx, conn, t); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -255,6 +255,8 @@ type Teller struct {
 	trace  *Trace
 	player *player // nil until something is told
 	known  map[place]string
+	// changes plays what changes the data meanwhile.
+	changes *player
 }
 
 type place struct {

@@ -40,41 +40,69 @@ func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count 
 	if err != nil {
 		return tried, err
 	}
-	conn, done, err := d.connectToTry(ctx, op.Changes)
-	if err != nil {
-		return tried, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return tried, err
-	}
-	defer func() {
-		if _, undone := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err == nil {
-			err = undone // else SQLite may have undone it already
+	tried.Steps = make([]TriedStep, len(op.Steps))
+	err = inSession(ctx, d.connectToTry, op, trace, func(conn *sql.Conn, s *session) (err error) {
+		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+			return err
 		}
-	}()
-	s, err := newSession(ctx, conn, op, trace)
-	if err != nil {
-		return tried, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	tried.Steps = make([]TriedStep, len(s.steps))
-	began := time.Now()
-	for position := 0; position < count && tried.Took <= limit && err == nil; position++ {
-		if err = s.try(ctx, position, &tried); err == nil {
-			tried.Took = time.Since(began)
+		defer func() {
+			if _, undone := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); err == nil {
+				err = undone // else SQLite may have undone it already
+			}
+		}()
+		began := time.Now()
+		for position := 0; position < count && tried.Took <= limit && err == nil; position++ {
+			if err = s.try(ctx, position, &tried); err == nil {
+				tried.Took = time.Since(began)
+			}
 		}
-	}
+		return err
+	})
 	return tried, err
 }
 
-// connectToTry opens the data or, to change them, the copy that is kept for that or
-// one of its own.
+// opening opens the data or, to change them, a private copy.
+type opening func(ctx context.Context, private bool) (conn *sql.Conn, done func() error, err error)
+
+// connectToTry opens the copy that is kept to be changed, or one of its own.
 func (d *Data) connectToTry(ctx context.Context, changes bool) (conn *sql.Conn, done func() error, err error) {
 	if changes && d.kept != "" {
 		return connectPrivate(ctx, d.kept)
 	}
 	return d.connect(ctx, changes)
+}
+
+// inSession does something with an operation on data that it opens.
+func inSession(ctx context.Context, open opening, op assay.Operation, trace *Trace, do func(*sql.Conn, *session) error) (err error) {
+	conn, done, err := open(ctx, op.Changes)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return do(conn, s)
+}
+
+// Enforce does an operation so many times on the copy that is kept, in one transaction that is
+// committed, and with foreign keys enforced: those that are deferred can refuse it then.
+func (d *Data) Enforce(ctx context.Context, op assay.Operation, count int) (err error) {
+	if op, err = d.Resolve(ctx, op); err != nil {
+		return err
+	}
+	trace, err := d.Trace(ctx, op, count)
+	if err != nil {
+		return err
+	}
+	return inSession(ctx, d.connectToTry, op, trace, func(conn *sql.Conn, s *session) error {
+		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = on"); err != nil {
+			return err
+		}
+		return batches(ctx, conn, 0, count, func(position int) error { return s.run(ctx, position, false, false) })
+	})
 }
 
 // try does the operation at a position, counts the rows of its steps, and sees whether their
@@ -142,17 +170,11 @@ func (d *Data) pace(ctx context.Context, op assay.Operation, limit time.Duration
 	if err != nil {
 		return 0, err
 	}
-	conn, done, err := d.connect(ctx, changesData(op))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	s, err := newSession(ctx, conn, op, trace)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	return s.pace(ctx, conn, count, limit)
+	err = inSession(ctx, d.connect, op, trace, func(conn *sql.Conn, s *session) (err error) {
+		each, err = s.pace(ctx, conn, count, limit)
+		return err
+	})
+	return each, err
 }
 
 // pace does operations in one transaction. The first one reads what is not in any
@@ -260,10 +282,7 @@ func (d *Data) compile(ctx context.Context, session *seeded.Session, op assay.Op
 			return fmt.Errorf("operation %q: %w; the SQL is:\n%s", op.Name, err, text)
 		}
 	}
-	g, err := argumentGenerator(d.Spec.Seed, op)
-	if err != nil {
-		return err
-	}
+	g := argumentGenerator(d.Spec.Seed, op)
 	for _, gr := range g.groups {
 		text, err := gr.text(ctx, g, session)
 		if err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/internal/dataset/seeded"
@@ -105,11 +104,7 @@ func (gr *group) open(ctx context.Context, g *generator, each seeded.Each) (err 
 		if err = gr.rows.Close(); err != nil {
 			return err
 		}
-		names := make([]string, len(types))
-		for i := range names {
-			names[i] = fmt.Sprintf("c%d", i+1)
-		}
-		gr.rows, err = g.session.QueryContext(ctx, fmt.Sprintf("WITH answer(%s) AS (\n%s\n) SELECT +%s FROM answer", strings.Join(names, ", "), query, strings.Join(names, ", +")))
+		gr.rows, err = g.session.QueryContext(ctx, ofAnswer(query, len(types), false))
 	}
 	if err != nil {
 		return err
@@ -202,6 +197,9 @@ func (gr *group) prepare(ctx context.Context, g *generator, length int) error {
 	return nil
 }
 
+// storage are SQLite's names of types.
+var storage = map[string]column.Type{"integer": column.Int, "real": column.Real, "text": column.Text, "blob": column.Blob}
+
 func severalTypes(column int) error {
 	return fmt.Errorf("column %d has values of several types, and an argument is of one: use CAST", column+1)
 }
@@ -222,6 +220,11 @@ func typeOfBoth(before column.Type, value any) (column.Type, bool) {
 	case []byte:
 		found = column.Blob
 	}
+	return common(before, found)
+}
+
+// common is the type of values of two types; 0 is that of no value.
+func common(before, found column.Type) (column.Type, bool) {
 	numbers := []column.Type{column.Int, column.Real}
 	switch {
 	case before == 0 || before == found:
@@ -234,16 +237,11 @@ func typeOfBoth(before column.Type, value any) (column.Type, bool) {
 
 // drawRows reads the answer of a query, and keeps the rows that are drawn.
 func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
-	answer, err := gr.answer(ctx, g)
-	if err != nil {
+	if err := gr.look(ctx, g); err != nil || length == 0 {
 		return err
 	}
-	gr.there = int64(answer.rows)
-	if length == 0 {
-		return nil
-	}
 	picks := make([]pick, 0, length)
-	choose := gr.of(g).rows(answer.rows, seeded.Key(g.seed, gr.stream, 0))
+	choose := gr.of(g).rows(uint64(gr.there), seeded.Key(g.seed, gr.stream, 0))
 	for position := range length {
 		picks = append(picks, pick{int(choose(position)), position})
 	}
@@ -253,7 +251,7 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	if err := g.session.Begin(ctx, gr.stream); err != nil {
 		return err
 	}
-	rows, err := g.session.QueryContext(ctx, answer.query(answer.plain))
+	rows, err := g.session.QueryContext(ctx, gr.drawable())
 	if err != nil {
 		return err
 	}
@@ -269,71 +267,49 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	})
 }
 
-// sourceRows are the answer to a query that rows are drawn from.
-type sourceRows struct {
-	sql   string
-	names []string
-	plain []string // the columns as they are stored: the driver makes times of dates
-	rows  uint64
-}
-
-func (a sourceRows) query(selected []string) string {
-	once := "" // what draws is evaluated once for each row, whatever is selected
-	if seeded.Draws(a.sql) {
-		once = "MATERIALIZED "
-	}
-	return fmt.Sprintf("WITH answer(%s) AS %s(\n%s\n) SELECT %s FROM answer", strings.Join(a.names, ", "), once, a.sql, strings.Join(selected, ", "))
-}
-
-// source names the columns of a group's query.
-func (gr *group) source() (a sourceRows) {
-	a.sql = gr.query
-	for i := range gr.columns {
-		name := fmt.Sprintf("c%d", i+1)
-		a.names, a.plain = append(a.names, name), append(a.plain, "+"+name)
-	}
-	return a
+// drawable is what rows are drawn from, or something of it. What draws itself is evaluated once for
+// each row.
+func (gr *group) drawable(selected ...string) string {
+	return ofAnswer(gr.query, len(gr.columns), seeded.Draws(gr.query), selected...)
 }
 
 // text is what gives the group's values.
 func (gr *group) text(ctx context.Context, g *generator, session *seeded.Session) (string, error) {
 	if gr.of(g).Kind == assay.Row {
-		a := gr.source()
-		return a.query(a.plain), session.Begin(ctx, gr.stream)
+		return gr.drawable(), session.Begin(ctx, gr.stream)
 	}
 	return session.Over(ctx, gr.query, gr.each(g, 1, func(i int) int { return i }))
 }
 
-// answer counts the rows of a group's query, and finds their types.
-func (gr *group) answer(ctx context.Context, g *generator) (sourceRows, error) {
-	a := gr.source()
-	asked, into := []string{"count(*)"}, []any{&a.rows}
+// look counts the rows of a group's query, and finds their types.
+func (gr *group) look(ctx context.Context, g *generator) error {
+	asked, into := []string{"count(*)"}, []any{&gr.there}
 	found := make([][2]sql.NullString, len(gr.columns))
-	for i, name := range a.names {
-		kind := fmt.Sprintf("nullif(typeof(%s), 'null')", name)
+	for i := range gr.columns {
+		kind := fmt.Sprintf("nullif(typeof(c%d), 'null')", i+1)
 		asked = append(asked, "min("+kind+")", "max("+kind+")")
 		into = append(into, &found[i][0], &found[i][1])
 	}
 	if err := g.session.Begin(ctx, gr.stream); err != nil {
-		return a, err
+		return err
 	}
-	if err := g.session.QueryRowContext(ctx, a.query(asked)).Scan(into...); err != nil {
-		return a, err
+	if err := g.session.QueryRowContext(ctx, gr.drawable(asked...)).Scan(into...); err != nil {
+		return err
 	}
-	if a.rows == 0 {
-		return a, errors.New("it gives no row to draw")
+	if gr.there == 0 {
+		return errors.New("it gives no row to draw")
 	}
 	for i, at := range gr.columns {
 		kind, ok := column.Int, true // of NULL alone
-		if found[i][0].Valid {
-			kind, ok = typeOfAll(found[i][0].String, found[i][1].String)
+		if found[i][0].Valid {       // integers come before reals, and all others are alone
+			kind, ok = common(storage[found[i][0].String], storage[found[i][1].String])
 		}
 		if !ok {
-			return a, severalTypes(i)
+			return severalTypes(i)
 		}
 		g.columns[at].found = kind
 	}
-	return a, nil
+	return nil
 }
 
 // close ends what open and arguments began.

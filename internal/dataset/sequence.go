@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"modernc.org/sqlite"
-
 	"assay"
 	"assay/internal/plan/sqltext"
 	"assay/kit/column"
@@ -32,10 +30,9 @@ func (t *Trace) After() (after []int, err error) {
 	return after, nil
 }
 
-// typing finds the types of a step's answers, and how many rows it has.
-type typing struct {
-	columns []sqlite.ColumnInfo
-	open    bool  // values decide about some
+// execution is what doing a step of a sequence has shown.
+type execution struct {
+	*typing       // nil for a step that answers nothing
 	rows    int64 // each time; below 0: that is not known, or differs
 }
 
@@ -63,7 +60,7 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 	for position, ended := range after {
 		overlap = overlap || ended < position
 	}
-	known := map[*assay.Step]*typing{}
+	known := map[*assay.Step]*execution{}
 	arguments, err := trace.Arguments(op)
 	if err != nil {
 		return op, err
@@ -81,14 +78,15 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 	if err != nil {
 		return op, fmt.Errorf("%w\n%s", err, notThose)
 	}
-	for step, t := range known {
-		for i, c := range t.columns {
-			if step.Returns[i] == "" {
-				step.Returns[i] = cmp.Or(likelyType(c.DeclType), "int?") // NULL each time
+	for step, e := range known {
+		if e.typing != nil {
+			step.Returns = e.returns()
+			for i, c := range e.columns {
+				step.Returns[i] = cmp.Or(step.Returns[i], likelyType(c.DeclType), "int?") // NULL each time
 			}
 		}
 		if !overlap {
-			step.Rows = int(t.rows)
+			step.Rows = int(e.rows)
 		}
 	}
 	if d.sequences == nil {
@@ -99,17 +97,22 @@ func (d *Data) resolveSequence(ctx context.Context, op assay.Operation) (_ assay
 }
 
 // resolveExecution executes a step, and adds what its answer shows.
-func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, known map[*assay.Step]*typing) (err error) {
-	t, first := known[step], known[step] == nil
+func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, known map[*assay.Step]*execution) (err error) {
+	e, first := known[step], known[step] == nil
 	if first {
-		if t, err = newTyping(ctx, conn, step); err != nil {
-			return err
+		e = &execution{rows: -1}
+		if step.Query {
+			if e.typing, err = newTyping(ctx, conn, step.SQL); err != nil {
+				return err
+			}
 		}
-		known[step] = t
+		known[step] = e
 	}
 	n := int64(0)
 	if step.Query {
-		n, err = t.read(ctx, conn, step, args)
+		if n, err = e.read(ctx, conn, step.SQL, args); err == nil && e.mixed > 0 {
+			err = fmt.Errorf("column %d of its answer has values of several types, and a driver is asked for one", e.mixed)
+		}
 	} else {
 		var result sql.Result
 		if result, err = conn.ExecContext(ctx, step.SQL, args...); err == nil {
@@ -119,93 +122,37 @@ func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, arg
 	tokens, _ := sqltext.Scan(step.SQL)
 	// Bindings of Python count no rows of a change that begins with WITH.
 	if first && countsRows(step.SQL) && (step.Query || !tokens[0].Is("WITH")) {
-		t.rows = n
-	} else if n != t.rows {
-		t.rows = -1
+		e.rows = n
+	} else if n != e.rows {
+		e.rows = -1
 	}
 	return err
-}
-
-// newTyping looks at the columns of a step's answer.
-func newTyping(ctx context.Context, conn *sql.Conn, step *assay.Step) (t *typing, err error) {
-	t = &typing{rows: -1}
-	if !step.Query {
-		return t, nil
-	}
-	if t.columns, err = columnInfo(conn, step.SQL); err != nil {
-		return nil, err
-	}
-	t.open = slices.ContainsFunc(t.columns, func(c sqlite.ColumnInfo) bool { return declaredType(c.DeclType) == "" })
-	step.Returns = nil
-	for _, c := range t.columns {
-		step.Returns = append(step.Returns, declaredType(c.DeclType))
-	}
-	step.Returns, err = nullable(ctx, conn, step.SQL, t.columns, step.Returns)
-	return t, err
-}
-
-// read counts the rows of an answer, and looks at its values.
-func (t *typing) read(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any) (n int64, err error) {
-	rows, err := conn.QueryContext(ctx, step.SQL, args...)
-	if err != nil {
-		return 0, err
-	}
-	err = Visit(rows, func(row []any) error {
-		n++
-		for i, c := range t.columns {
-			if !t.open || declaredType(c.DeclType) != "" {
-				continue
-			}
-			found, before := valueType(row[i], c.DeclType != ""), step.Returns[i]
-			switch both := []assay.Type{before, found + "?"}; {
-			case found == "" || before == found+"?":
-			case before == "", before == "int?" && found == "real":
-				step.Returns[i] = found + "?"
-			case !slices.Contains(both, "int?") || !slices.Contains(both, "real?"):
-				return fmt.Errorf("column %d of its answer has values of several types, and a driver is asked for one", i+1)
-			}
-		}
-		return nil
-	})
-	return n, err
 }
 
 // Told does the units of a sequence in an order, and returns the digests of what those answer
 // that change nothing, by position. It fails where the data are not those that the program had:
 // its SQL fails on them, or has other rows.
 func (d *Data) Told(ctx context.Context, op assay.Operation, trace *Trace, order []int) (digests []string, err error) {
-	conn, done, err := d.connect(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	changes, err := newPlayer(ctx, conn, op, trace, true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, changes.close()) }()
-	t := &Teller{conn: conn, op: op, trace: trace}
-	defer func() { err = errors.Join(err, t.close()) }()
 	digests = make([]string, trace.Length)
-	err = batches(ctx, conn, 0, len(order), func(i int) (err error) {
-		if err = changes.do(ctx, order[i]); err == nil {
-			digests[order[i]], err = t.Digest(ctx, order[i])
-		}
+	at := func(ctx context.Context, _ *sql.Conn, t *Teller, position int) (err error) {
+		digests[position], err = t.Digest(ctx, position)
 		return err
-	})
-	if err != nil {
+	}
+	var others error
+	end := func(_ context.Context, _ *sql.Conn, t *Teller) error {
+		for i, part := range op.Parts {
+			s := t.changes.parts[i]
+			if s == nil && t.player != nil {
+				s = t.player.parts[i]
+			}
+			others = cmp.Or(others, sameRows(part, s))
+		}
+		return nil
+	}
+	if err := d.Replay(ctx, op, trace, [][]int{order}, Watch{At: at, End: end}); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, notThose)
 	}
-	reads := make([]*session, len(op.Parts))
-	if t.player != nil {
-		reads = t.player.parts
-	}
-	for i, part := range op.Parts {
-		if err := sameRows(part, cmp.Or(changes.parts[i], reads[i])); err != nil {
-			return nil, err
-		}
-	}
-	return digests, nil
+	return digests, others
 }
 
 // notThose says what to do where the data are not those that the program had.

@@ -181,10 +181,8 @@ func plainQuery(conn *sql.Conn, query string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names, plain, times, truths := make([]string, len(columns)), make([]string, len(columns)), false, false
-	for i, c := range columns {
-		names[i] = fmt.Sprintf("c%d", i+1)
-		plain[i] = "+" + names[i]
+	times, truths := false, false
+	for _, c := range columns {
 		switch strings.ToUpper(c.DeclType) {
 		case "DATE", "DATETIME", "TIMESTAMP":
 			times = true
@@ -200,9 +198,21 @@ func plainQuery(conn *sql.Conn, query string) (string, error) {
 	case !selects:
 		return "", errors.New("it answers a column declared as a date; return it as text, with CAST(... AS TEXT)")
 	}
-	query = strings.TrimRight(query, "; \t\r\n")
-	return fmt.Sprintf("WITH answer(%s) AS MATERIALIZED (\n%s\n) SELECT %s FROM answer",
-		strings.Join(names, ", "), query, strings.Join(plain, ", ")), nil
+	return ofAnswer(strings.TrimRight(query, "; \t\r\n"), len(columns), true), nil
+}
+
+// ofAnswer selects from the answer to a query, whose columns are c1, c2 and so on: without
+// anything selected, all of them as they are stored. once evaluates it once, whatever is selected.
+func ofAnswer(query string, columns int, once bool, selected ...string) string {
+	names := make([]string, columns)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i+1)
+	}
+	if selected == nil {
+		selected = []string{"+" + strings.Join(names, ", +")}
+	}
+	how := map[bool]string{true: "MATERIALIZED "}[once]
+	return fmt.Sprintf("WITH answer(%s) AS %s(\n%s\n) SELECT %s FROM answer", strings.Join(names, ", "), how, query, strings.Join(selected, ", "))
 }
 
 // columnInfo prepares a query without running it.

@@ -322,11 +322,11 @@ func TestPrepareFile(t *testing.T) {
 	if err != nil || again.Path != first.Path || again.Digest != first.Digest {
 		t.Errorf("%+v is not %+v, %v", again, first, err)
 	}
-	ds.FileSettings = map[string]string{"page_size": "4096", "auto_vacuum": "none"}
+	ds.FileSettings = map[string]string{"page_size": "4096", "auto_vacuum": "0"}
 	if same, err := cache.Prepare(t.Context(), ds); err != nil || same.Digest != first.Digest {
 		t.Errorf("with the settings that it has: %+v is not %+v, %v", same, first, err)
 	}
-	ds.FileSettings = map[string]string{"page_size": "16384", "auto_vacuum": "full"}
+	ds.FileSettings = map[string]string{"page_size": "16384", "auto_vacuum": "1"}
 	large, err := cache.Prepare(t.Context(), ds)
 	must(t, err)
 	if header, err := Header(large.Path); err != nil || header["page_size"] != "16384" || header["auto_vacuum"] != "full" {
@@ -338,7 +338,7 @@ func TestPrepareFile(t *testing.T) {
 	if err != nil || changed.Digest == first.Digest || queryAll(t, changed.Path, "SELECT count(*) FROM t") != "3" {
 		t.Errorf("%+v after a change, %v", changed, err)
 	}
-	ds.FileSettings = map[string]string{"encoding": "utf-16le"}
+	ds.FileSettings = map[string]string{"encoding": "UTF-16le"}
 	if _, err := cache.Prepare(t.Context(), ds); err == nil ||
 		!strings.Contains(err.Error(), "file setting encoding=UTF-16le has no effect: the file says UTF-8") {
 		t.Errorf("encoding: %v", err)

@@ -143,27 +143,32 @@ func folderSum(folder string) (string, error) {
 // exist. Holes stay holes: some engines reserve gigabytes of them. All of it is
 // synced, so that the first sync of a measured store does not pay for it.
 func (s *Store) Copy(dst string) error {
-	err := filepath.WalkDir(s.Path, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(s.Path, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(dst, name)
-		if entry.IsDir() {
-			return os.MkdirAll(target, 0o755)
-		}
-		if !entry.Type().IsRegular() {
-			return fmt.Errorf("%s is no file", path)
-		}
-		return copySparse(path, target)
-	})
+	err := mirror(s.Path, dst, copySparse)
 	if err != nil {
 		return fmt.Errorf("copy the store: %w", err)
 	}
 	return syncFolders(dst)
+}
+
+// mirror does something with each file of a tree, and with where it lies in another one, whose
+// folders it makes.
+func mirror(src, dst string, each func(path, target string) error) error {
+	return filepath.WalkDir(src, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(src, path)
+		target := filepath.Join(dst, name)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case !entry.Type().IsRegular():
+			return fmt.Errorf("%s is no file", path)
+		}
+		return each(path, target)
+	})
 }
 
 // syncFolders syncs a folder, all folders in it, and the one it is in.

@@ -14,7 +14,6 @@ import (
 
 	"assay"
 	"assay/internal/dataset/seeded"
-	"assay/internal/sys/scratch"
 	"assay/kit/column"
 	"assay/kit/wire"
 )
@@ -108,9 +107,6 @@ func (g *generator) sorted(ctx context.Context, length int) (func(int) int, erro
 }
 
 func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
-	if len(op.Steps) > 0 {
-		return nil, errors.New("a mix has steps of its own")
-	}
 	choose, err := d.chooser(ctx, op, length)
 	if err != nil {
 		return nil, err
@@ -199,6 +195,8 @@ func (d *Data) columns(ctx context.Context, key string, types []column.Type, len
 	return &Trace{Path: d.columnPath(key), Digest: sum, Length: length}, nil
 }
 
+// writeColumns writes a column file in a scratch folder, and moves it into the cache
+// with its digest. Another process that does the same writes the same bytes.
 func (d *Data) writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) ([]any, error)) (sum string, err error) {
 	work, err := d.scratch()
 	if err != nil {
@@ -219,23 +217,6 @@ func (d *Data) writeColumns(ctx context.Context, path string, types []column.Typ
 			return "", err
 		}
 	}
-	return keepColumns(builder, work, path)
-}
-
-// cachedColumns returns the digest of a column file of the cache that is still
-// what was written: its digest lies beside it. The name says what it holds.
-func cachedColumns(path string) (sum string, ok bool) {
-	want, err := os.ReadFile(path + besideSum)
-	if err != nil {
-		return "", false
-	}
-	sum, err = fileSum(path)
-	return sum, err == nil && sum == string(want)
-}
-
-// keepColumns writes a column file in a scratch folder, and moves it into the cache
-// with its digest. Another process that does the same writes the same bytes.
-func keepColumns(builder *column.Builder, work *scratch.Folder, path string) (sum string, err error) {
 	made := filepath.Join(work.Path, "columns")
 	if err := builder.WriteFile(made); err != nil {
 		return "", fmt.Errorf("write %s: %w", path, err)
@@ -249,6 +230,17 @@ func keepColumns(builder *column.Builder, work *scratch.Folder, path string) (su
 	return sum, renameio.WriteFile(path+besideSum, []byte(sum), 0o644)
 }
 
+// cachedColumns returns the digest of a column file of the cache that is still
+// what was written: its digest lies beside it. The name says what it holds.
+func cachedColumns(path string) (sum string, ok bool) {
+	want, err := os.ReadFile(path + besideSum)
+	if err != nil {
+		return "", false
+	}
+	sum, err = fileSum(path)
+	return sum, err == nil && sum == string(want)
+}
+
 func arguments(op assay.Operation) []assay.Values {
 	values := []assay.Values{}
 	for _, step := range op.Steps {
@@ -257,18 +249,10 @@ func arguments(op assay.Operation) []assay.Values {
 	return values
 }
 
-func argumentGenerator(seed uint64, op assay.Operation) (*generator, error) {
-	var labels []string
-	for i, step := range op.Steps {
-		for j := range step.Args {
-			labels = append(labels, fmt.Sprintf("step %d, argument %d", i+1, j+1))
-		}
-	}
-	g, err := newGenerator(seed, "operation/"+op.Name, labels, arguments(op))
-	if err == nil {
-		g.group(op.Steps)
-	}
-	return g, err
+func argumentGenerator(seed uint64, op assay.Operation) *generator {
+	g := newGenerator(seed, "operation/"+op.Name, arguments(op))
+	g.group(op.Steps)
+	return g
 }
 
 type chooser struct {
@@ -281,7 +265,7 @@ type chooser struct {
 // chooser chooses the parts of a mix by chance, or reads them.
 func (d *Data) chooser(ctx context.Context, op assay.Operation, length int) (c *chooser, err error) {
 	if op.Sequence == "" {
-		return newChooser(d.Spec.Seed, op)
+		return newChooser(d.Spec.Seed, op), nil
 	}
 	session, done, err := d.session(ctx, d.drawn)
 	if err != nil {
@@ -311,20 +295,14 @@ func (d *Data) chooser(ctx context.Context, op assay.Operation, length int) (c *
 	return c, err
 }
 
-func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
+func newChooser(seed uint64, op assay.Operation) *chooser {
 	c := &chooser{key: seeded.Key(seed, "mix/"+op.Name, 0)}
 	total := uint64(0)
 	for _, part := range op.Parts {
-		if part.Weight <= 0 {
-			return nil, fmt.Errorf("part %q has a weight of %d", part.Operation.Name, part.Weight)
-		}
-		if len(part.Operation.Parts) > 0 {
-			return nil, fmt.Errorf("part %q is a mix itself", part.Operation.Name)
-		}
 		total += uint64(part.Weight)
 		c.bounds = append(c.bounds, total)
 	}
-	return c, nil
+	return c
 }
 
 func (c *chooser) part(row int) int {

@@ -174,28 +174,8 @@ func TestTraceIsMadeAgainWhenChanged(t *testing.T) {
 
 func TestTraceErrors(t *testing.T) {
 	d := prepare(t, monsters(10))
-	part := func(op assay.Operation, weight int) assay.Operation {
-		return assay.Operation{Name: "app", Parts: []assay.Part{{Operation: op, Weight: weight}}}
-	}
-	bad := byID()
-	bad.Steps[0].Args[0].Kind = "x"
-	both := part(byID(), 1)
-	both.Steps = byID().Steps
-	cases := []struct {
-		op     assay.Operation
-		length int
-		want   string
-	}{
-		{byID(), -1, `trace of operation "by-id": a length of -1`},
-		{bad, 1, `trace of operation "by-id": step 1, argument 1: unknown way to draw values "x"`},
-		{part(byID(), 0), 1, `trace of operation "app": part "by-id" has a weight of 0`},
-		{part(part(byID(), 1), 1), 1, `trace of operation "app": part "app" is a mix itself`},
-		{both, 1, `trace of operation "app": a mix has steps of its own`},
-	}
-	for _, c := range cases {
-		if _, err := d.Trace(t.Context(), c.op, c.length); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("got  %v\nwant %s", err, c.want)
-		}
+	if _, err := d.Trace(t.Context(), byID(), -1); err == nil {
+		t.Error("got a trace of a negative length")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

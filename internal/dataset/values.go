@@ -2,63 +2,12 @@ package dataset
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"hash/fnv"
 	"math"
 
 	"assay"
 	"assay/internal/dataset/seeded"
 )
-
-// checkValues says what is wrong with a way to draw values; left are those of the arguments to
-// its left.
-func checkValues(v assay.Values, left []assay.Values) error {
-	switch v.Kind {
-	case assay.Uniform:
-		if v.From > v.To {
-			return fmt.Errorf("the range %d to %d is empty", v.From, v.To)
-		}
-		return nil
-	case assay.Key:
-		return checkKey(v)
-	case assay.Same:
-		if v.Of < 0 || v.Of >= len(left) || left[v.Of].Kind != assay.Key {
-			return fmt.Errorf("the same as number %d, counted from 0, which is no key to its left", v.Of)
-		}
-		return nil
-	case assay.Expression, assay.Row:
-		if v.Query == "" || v.Of < 0 {
-			return fmt.Errorf("column %d of %q is nothing to draw from", v.Of, v.Query)
-		}
-		return checkRowDraw(v)
-	}
-	return fmt.Errorf("unknown way to draw values %q", v.Kind)
-}
-
-// checkRowDraw says what is wrong with the way to draw a row.
-func checkRowDraw(v assay.Values) error {
-	switch v.Draw {
-	case "", assay.Uniform, assay.InOrder:
-		return nil
-	case assay.Zipf:
-		if v.Theta > 0 && v.Theta < 1 {
-			return nil
-		}
-		return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
-	}
-	return fmt.Errorf("unknown way to draw rows %q; there are uniform, zipf and in-order", v.Draw)
-}
-
-func checkZipf(v assay.Values) error {
-	if v.From > v.To || uint64(v.To-v.From)+1 == 0 {
-		return fmt.Errorf("the range %d to %d is empty or too large", v.From, v.To)
-	}
-	if !(v.Theta > 0 && v.Theta < 1) {
-		return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
-	}
-	return nil
-}
 
 // zipf is YCSB's ZipfianGenerator (Gray et al., "Quickly Generating
 // Billion-Record Synthetic Databases", 1994).
@@ -116,20 +65,17 @@ func zetaSum(n uint64, theta float64) float64 {
 // fold is YCSB's way from a rank to one of so many records: its hash as a
 // signed number, without the sign.
 func fold(rank, items uint64) uint64 {
-	hash := fnv.New64a()
-	hash.Write(binary.LittleEndian.AppendUint64(nil, rank))
-	signed := int64(hash.Sum64())
+	signed := int64(hashed(rank))
 	if signed < 0 {
 		signed = -signed
 	}
 	return uint64(signed) % items
 }
 
-// scatter spreads ranks over the range, so that neighbours are not alike.
-func scatter(rank, items uint64) uint64 {
+func hashed(rank uint64) uint64 {
 	hash := fnv.New64a()
 	hash.Write(binary.LittleEndian.AppendUint64(nil, rank))
-	return hash.Sum64() % items
+	return hash.Sum64()
 }
 
 // index draws the number of a key.
@@ -139,7 +85,7 @@ func (d *drawn) index(w seeded.Words, row int) int64 {
 	case assay.Uniform:
 		return d.From + int64(seeded.Below(w.At(1), items))
 	case assay.Zipf:
-		return d.From + int64(scatter(d.zipf.rank(seeded.Fraction(w.At(1))), items))
+		return d.From + int64(hashed(d.zipf.rank(seeded.Fraction(w.At(1))))%items) // neighbours are not alike
 	case assay.Scrambled:
 		return d.From + int64(fold(d.zipf.rank(seeded.Fraction(w.At(1))), items))
 	case assay.Latest:
@@ -153,26 +99,4 @@ func (d *drawn) index(w seeded.Words, row int) int64 {
 		return d.From + int64(row)
 	}
 	return d.From + int64(uint64(row)%items)
-}
-
-// checkKey says what is wrong with the way to draw a key.
-func checkKey(v assay.Values) error {
-	if v.Query == "" {
-		return errors.New("the key has no SQL")
-	}
-	if v.From < 0 || v.From > v.To {
-		return fmt.Errorf("the range %d to %d of keys is empty or begins below 0", v.From, v.To)
-	}
-	switch v.Draw {
-	case assay.Seq, assay.Uniform:
-		return nil
-	case assay.Scrambled:
-		if v.Theta != scrambledTheta {
-			return fmt.Errorf("a theta of %g: scrambled keys have %g", v.Theta, scrambledTheta)
-		}
-		return checkZipf(v)
-	case assay.Zipf, assay.Latest:
-		return checkZipf(v)
-	}
-	return fmt.Errorf("unknown way to draw keys %q; there are seq, uniform, zipf, scrambled and latest", v.Draw)
 }

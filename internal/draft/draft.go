@@ -291,20 +291,20 @@ func (d *drafter) try(ctx context.Context) error {
 			}
 		}
 		d.progress(fmt.Sprintf("trying query %s (%d of %d)", o.name, i+1, len(d.operations)))
-		limit := min(d.options.Timeout, time.Until(d.until))
-		if limit <= 0 {
-			o.leftOut = d.late(limit).Error()
-			continue
+		limit := d.left()
+		err := d.within(ctx, limit, func(ctx context.Context) error { return b.run(ctx, o, b.cases[o.name].Operation, limit/2) })
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		if err := b.learn(ctx, limit, o); err != nil {
-			return err
+		if err != nil {
+			o.leftOut, _, _ = strings.Cut(err.Error(), "; the SQL is:") // its line is named
 		}
 	}
 	if err := d.measurable(); err != nil {
 		return err
 	}
 	if d.copied != "" { // else nothing changes data
-		if d.unenforced, err = b.foreignKeys(ctx, d.copied, d.operations); err != nil {
+		if d.unenforced, err = b.foreignKeys(ctx, d.operations); err != nil {
 			return err
 		}
 	}

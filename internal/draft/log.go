@@ -198,7 +198,7 @@ func (r *logReader) line(line *recorded.Line) error {
 			r.lack("it lacks values of a statement: record it anew")
 		}
 		for _, v := range values {
-			l.args = append(l.args, v.Bound())
+			l.args = append(l.args, v.Of)
 		}
 	}
 	r.leave(l)

@@ -422,10 +422,10 @@ func TestBlocksOfAMix(t *testing.T) {
 	if want := "count: 10000"; tries != 1 || !strings.Contains(d.Text, want) {
 		t.Errorf("got %d tries and no %q:\n%s", tries, want, d.Text)
 	}
-	m := &mix{counts: map[string]int64{"current": 1000, "web": 5000, "durable": 1000}}
-	m.bound(500)
-	if want := map[string]int64{"current": 500, "web": 500, "durable": 500}; !reflect.DeepEqual(m.counts, want) {
-		t.Errorf("got blocks %v, want %v", m.counts, want)
+	c := counts{"current": 1000, "web": 5000, "durable": 1000}
+	c.bound(500)
+	if want := (counts{"current": 500, "web": 500, "durable": 500}); !reflect.DeepEqual(c, want) {
+		t.Errorf("got blocks %v, want %v", c, want)
 	}
 }
 
@@ -457,7 +457,7 @@ func TestBlocksThatFillTheLog(t *testing.T) {
 			}
 		}
 		got := m.lengths()
-		if want := map[string]int64{"current": c.synced, "web": c.web, "durable": c.synced}; !reflect.DeepEqual(got, want) {
+		if want := (counts{"current": c.synced, "web": c.web, "durable": c.synced}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got blocks %v, want %v", c.name, got, want)
 		}
 	}

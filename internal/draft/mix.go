@@ -18,19 +18,12 @@ type mix struct {
 	measured      bool     // a log has the weights
 	leftOut       []string // operations that are not in it, with the reason
 	check         string
-	counts        map[string]int64 // operations of a block, by profile
+	counts        counts
 }
 
 // operations are those of the mix; whole says that also those that the user must complete.
 func (m *mix) operations(whole bool) []*operation {
 	return slices.DeleteFunc(slices.Concat(m.reads, m.writes), func(o *operation) bool { return !whole && o.toDo() })
-}
-
-// bound makes blocks of at most so many operations.
-func (m *mix) bound(limit int64) {
-	for profile, n := range m.counts {
-		m.counts[profile] = min(n, limit)
-	}
 }
 
 // The share of each kind of operation in a mix.
@@ -193,7 +186,7 @@ func (d *drafter) tryMix(ctx context.Context) error {
 	d.progress("trying all of them together")
 	late, err := d.playMix(ctx)
 	for limit := int64(longest); late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
-		d.mix.bound(limit)
+		d.mix.counts.bound(limit)
 		late, err = d.playMix(ctx)
 	}
 	if d.unmixed != "" {
@@ -212,17 +205,12 @@ func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
-	defer cancel()
 	d.unmixed = ""
-	switch err := b.play(limited, b.cases[d.mix.name].Operation); {
-	case limited.Err() != nil:
-		d.unmixed = d.late(d.options.Timeout).Error()
-		return true, nil
-	case err != nil:
+	if err = d.within(ctx, d.options.Timeout, func(ctx context.Context) error { return b.play(ctx, b.cases[d.mix.name].Operation) }); err != nil {
 		d.unmixed = err.Error()
 	}
-	return false, nil
+	_, late = errors.AsType[lateError](err)
+	return late, nil
 }
 
 const (
@@ -237,7 +225,7 @@ const (
 // lengths are the operations of a block, by profile. Blocks are long: while a write-ahead log
 // grows, a commit takes several times as long, since the file system notes the new size, too. An
 // application that runs for days overwrites a log that is there.
-func (m *mix) lengths() map[string]int64 {
+func (m *mix) lengths() counts {
 	total, changes, took := 0, 0, time.Duration(0)
 	for _, o := range m.operations(true) {
 		weight := m.weight(o)
@@ -255,7 +243,7 @@ func (m *mix) lengths() map[string]int64 {
 		synced = max(syncedChanges, thousands(int64(syncedChanges*total/changes)))
 	}
 	synced = min(synced, n)
-	return map[string]int64{"current": synced, "web": n, "durable": synced}
+	return counts{"current": synced, "web": n, "durable": synced}
 }
 
 // thousands rounds a number.

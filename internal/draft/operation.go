@@ -13,9 +13,9 @@ import (
 // operation is what the plan measures: a statement, or those of a transaction.
 type operation struct {
 	script
-	steps  []*statement     // as many as queries, once they are understood
-	counts map[string]int64 // of a block, by profile; nil: the plan's default
-	each   time.Duration    // of one operation, in this process
+	steps  []*statement  // as many as queries, once they are understood
+	counts counts        // nil: the plan's default
+	each   time.Duration // of one operation, in this process
 	check  string
 }
 
@@ -33,7 +33,7 @@ func (o *operation) texts() []string {
 
 // The operations of a block where a commit waits for the disk, and where it
 // does not: so many that it lasts about a tenth of a second.
-var blocks = map[string]int64{"current": 120, "web": 5000, "durable": 120}
+var blocks = counts{"current": 120, "web": 5000, "durable": 120}
 
 const (
 	// warmUp is the share of a block that comes before it.
@@ -67,10 +67,17 @@ func (o *operation) bound(limit int64) {
 	case o.counts == nil && o.changes():
 		o.counts = maps.Clone(blocks)
 	case o.counts == nil: // nothing waits for the disk
-		o.counts = map[string]int64{"current": limit, "web": limit, "durable": limit}
+		o.counts = counts{"current": limit, "web": limit, "durable": limit}
 	}
-	for profile, n := range o.counts {
-		o.counts[profile] = min(n, limit)
+	o.counts.bound(limit)
+}
+
+// counts are the operations of a block, by profile.
+type counts map[string]int64
+
+func (c counts) bound(limit int64) {
+	for profile, n := range c {
+		c[profile] = min(n, limit)
 	}
 }
 

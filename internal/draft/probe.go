@@ -50,22 +50,6 @@ func newProbe(data *dataset.Data, p *plan.Plan, block time.Duration) (*probe, er
 	return b, nil
 }
 
-// learn fills in what running an operation shows. Its error is the context's;
-// what fails otherwise is the operation's own.
-func (b *probe) learn(ctx context.Context, timeout time.Duration, o *operation) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	err := b.run(limited, o, b.cases[o.name].Operation, timeout/2)
-	if limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("it takes longer than %s on a copy of the database", timeout.Round(time.Millisecond))
-	}
-	if err != nil && ctx.Err() == nil {
-		o.leftOut, _, _ = strings.Cut(err.Error(), "; the SQL is:") // its line is named
-		return nil
-	}
-	return err
-}
-
 // run does an operation a few times to learn its types and its time, and then as
 // often as time allows to learn whether its rows stay the same.
 func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit time.Duration) error {
@@ -166,4 +150,25 @@ func (b *probe) play(ctx context.Context, op assay.Operation) error {
 	}
 	_, err = b.data.Expect(ctx, op, trace, length, 0)
 	return err
+}
+
+// foreignKeys says which operation fails where foreign keys are enforced, which
+// SQLite does only when asked; empty where none does. It changes the copy that is kept.
+func (b *probe) foreignKeys(ctx context.Context, all []*operation) (reason string, err error) {
+	for _, o := range all {
+		op := b.cases[o.name].Operation
+		if o.leftOut != "" || !op.Changes {
+			continue
+		}
+		op.Check = nil
+		err := b.data.Enforce(ctx, op, tried)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil && strings.Contains(err.Error(), "FOREIGN KEY") {
+			why, _, _ := strings.Cut(err.Error(), "; the SQL is:")
+			return o.name + " fails with them: " + why, nil
+		}
+	}
+	return "", nil
 }

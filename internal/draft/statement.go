@@ -111,18 +111,10 @@ func policy(all ...*shape) string {
 	return once
 }
 
-// policy is how an operation's statements are prepared.
-func (o *operation) policy() string {
-	if o.shape == nil {
-		return once
-	}
-	return policy(o.shape)
-}
-
-// policy is how most statements of the mix are prepared.
-func (m *mix) policy() string {
+// policyOf is how most statements of operations are prepared.
+func policyOf(operations ...*operation) string {
 	var all []*shape
-	for _, o := range slices.Concat(m.reads, m.writes) {
+	for _, o := range operations {
 		if o.shape != nil {
 			all = append(all, o.shape)
 		}

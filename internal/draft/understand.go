@@ -35,39 +35,40 @@ func (d *drafter) understand(ctx context.Context, scripts []*script) error {
 // understandOne makes an operation of a script. What is wrong with it is why it is
 // left out; the error is that of everything else.
 func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, error) {
-	limited, cancel, limit := d.limited(ctx)
-	defer cancel()
 	o := &operation{script: *s}
-	err := d.compileAll(limited, o)
-	if err == nil {
-		err = o.finish(limited, d.schema)
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if limited.Err() != nil {
-		err = d.late(limit)
-	}
+	err := d.within(ctx, d.left(), func(ctx context.Context) error {
+		if err := d.compileAll(ctx, o); err != nil {
+			return err
+		}
+		return o.finish(ctx, d.schema)
+	})
 	if err != nil {
 		s.leftOut = err.Error()
 	}
 	o.leftOut = s.leftOut
-	return o, nil
+	return o, ctx.Err()
 }
 
-// limited bounds what is tried of one query by what is left for all.
-func (d *drafter) limited(ctx context.Context) (context.Context, context.CancelFunc, time.Duration) {
-	limit := min(d.options.Timeout, time.Until(d.until))
+// left is how long one query may be tried.
+func (d *drafter) left() time.Duration { return min(d.options.Timeout, time.Until(d.until)) }
+
+// lateError says which limit a query has met.
+type lateError string
+
+func (e lateError) Error() string { return string(e) + " on a copy of the database" }
+
+// within bounds what is tried.
+func (d *drafter) within(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
-	return limited, cancel, limit
-}
-
-// late says which limit a query has met.
-func (d *drafter) late(limit time.Duration) error {
-	if limit < d.options.Timeout {
-		return fmt.Errorf("the queries together take longer than %s on a copy of the database", d.options.Total)
+	defer cancel()
+	err := try(limited)
+	switch {
+	case ctx.Err() != nil || limited.Err() == nil:
+		return err
+	case limit < d.options.Timeout:
+		return lateError(fmt.Sprintf("the queries together take longer than %s", d.options.Total))
 	}
-	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
+	return lateError(fmt.Sprintf("it takes longer than %s", d.options.Timeout))
 }
 
 // compileAll makes the statements of an operation.

@@ -78,12 +78,7 @@ func groups(tokens []sqltext.Token) (group, match []int) {
 // keyword, so that its place tells it, and an alias is what stands before a dot elsewhere.
 func references(tokens []sqltext.Token) (all []reference) {
 	group, match := groups(tokens)
-	kind := func(i int) byte {
-		if i >= len(tokens) {
-			return 0
-		}
-		return tokens[i].Kind
-	}
+	kind := func(i int) byte { return kindAt(tokens, i) }
 	from := map[int]bool{} // groups whose FROM goes on: a comma brings another table
 	for i, t := range tokens {
 		switch {
@@ -215,12 +210,14 @@ func (a *analysis) at(i int) use {
 	return use{role: unknown}
 }
 
-// kind is that of a token; 0 where there is none.
-func (a *analysis) kind(i int) byte {
-	if i < 0 || i >= len(a.tokens) {
+func (a *analysis) kind(i int) byte { return kindAt(a.tokens, i) }
+
+// kindAt is that of a token; 0 where there is none.
+func kindAt(tokens []sqltext.Token, i int) byte {
+	if i < 0 || i >= len(tokens) {
 		return 0
 	}
-	return a.tokens[i].Kind
+	return tokens[i].Kind
 }
 
 func equality(operator string) bool { return operator == "=" || operator == "==" || operator == "IS" }

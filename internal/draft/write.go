@@ -132,7 +132,7 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		}
 		w.line(4, "transaction: 1")
 	}
-	writePolicy(w, o.policy())
+	writePolicy(w, policyOf(o))
 	if o.counts != nil {
 		writeCounts(w, o.counts)
 	}
@@ -180,7 +180,7 @@ func writeStatement(w *writer, indent int, mark string, s *statement) {
 
 // writeCounts writes how many operations a block has: more where a commit does
 // not wait for the disk, so that blocks last alike.
-func writeCounts(w *writer, counts map[string]int64) {
+func writeCounts(w *writer, counts counts) {
 	if counts["web"] == counts["current"] {
 		w.line(4, "count: %d", counts["web"])
 		return
@@ -213,7 +213,7 @@ func (d *document) writeMix(w *writer, whole bool) {
 		w.line(4, "processes: %d", d.log.processes)
 	}
 	w.line(4, "clients: %d\nbusy: retry", d.mix.clients)
-	writePolicy(w, d.mix.policy())
+	writePolicy(w, policyOf(d.mix.operations(true)...))
 	writeCounts(w, d.mix.counts)
 	if whole || slices.ContainsFunc(d.mix.writes, func(o *operation) bool { return !o.toDo() }) {
 		writeCheck(w, d.mix.check)

@@ -4,12 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-
-	"github.com/google/renameio/v2"
 
 	"assay/internal/dataset"
 )
@@ -34,22 +30,13 @@ func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
 	ordered := p.Clients == 1 && p.Engine == SQLite
 	key := sha256.Sum256(fmt.Append(nil, behindRules, p.Data.Digest, p.Name(), count, ordered))
 	path := filepath.Join(filepath.Dir(p.Data.Path), fmt.Sprintf("behind-%.16x.json", key))
-	var told []string
-	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &told) == nil {
-		return told, nil
-	}
-	b := &answerFinder{Played: p, first: p.Done.Warm + p.Done.Measured}
-	if err := b.find(ctx, count, ordered); err != nil {
-		if err := SystemError(ctx, err); err != nil {
-			return nil, err
+	return dataset.KeepJSON(path, func() ([]string, error) {
+		b := &answerFinder{Played: p, first: p.Done.Warm + p.Done.Measured}
+		if err := b.find(ctx, count, ordered); err != nil {
+			return nil, SystemError(ctx, err)
 		}
-		b.told = nil
-	}
-	text, err := json.Marshal(b.told)
-	if err != nil {
-		return nil, err
-	}
-	return b.told, renameio.WriteFile(path, text, 0o644)
+		return b.told, nil
+	})
 }
 
 // answerFinder finds out what is answered behind operations.
@@ -76,18 +63,14 @@ func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error 
 
 // inSequence finds the answers in the order of the sequence.
 func (b *answerFinder) inSequence(ctx context.Context, before [][]int, positions []int) error {
-	for i := range positions {
-		before = append(before, positions[i:i+1])
-	}
 	begin := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, b.Operation) }
-	next := len(positions) - len(before)
-	end := func(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) (err error) {
-		if next++; 0 <= next && next < len(positions) {
-			b.told[next], err = teller.Digest(ctx, positions[next])
+	at := func(ctx context.Context, _ *sql.Conn, teller *dataset.Teller, position int) (err error) {
+		if position >= b.first {
+			b.told[position-b.first], err = teller.Digest(ctx, position)
 		}
 		return err
 	}
-	return b.Data.Replay(ctx, b.Operation, b.Trace, before, dataset.Watch{Begin: begin, End: end})
+	return b.Data.Replay(ctx, b.Operation, b.Trace, append(before, positions), dataset.Watch{Begin: begin, At: at})
 }
 
 // drop forgets all answers that are others by now.

@@ -3,7 +3,6 @@ package oracle
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,36 +23,27 @@ type table struct {
 // tablesOf lists the tables that hold rows of their own: no views, no virtual
 // tables and nothing that belongs to one.
 func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
-	const query = `SELECT t.name, c.name, upper(c.type), c.pk, coalesce(c.dflt_value, '')
+	const columns = `SELECT t.name, c.name, upper(c.type), c.pk, coalesce(c.dflt_value, '')
 		FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.hidden = 0 ORDER BY t.name, c.cid`
-	rows, err := conn.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var name, column, declared, initial string
-		var key int
-		if err := rows.Scan(&name, &column, &declared, &key, &initial); err != nil {
-			return nil, err
-		}
+	err = query(ctx, conn, columns, func(row []any) {
+		name := row[0].(string)
 		if len(all) == 0 || all[len(all)-1].name != name {
 			all = append(all, &table{name: name, log: fmt.Sprintf("assay_log_%d", len(all))})
 		}
 		t := all[len(all)-1]
-		if key > 0 {
+		if row[3] != int64(0) {
 			t.key = append(t.key, len(t.columns))
 		}
-		t.columns, t.declared, t.initial = append(t.columns, column), append(t.declared, declared), append(t.initial, initial)
-	}
+		t.columns, t.declared, t.initial = append(t.columns, row[1].(string)), append(t.declared, row[2].(string)), append(t.initial, row[4].(string))
+	})
 	for _, t := range all {
 		if len(t.key) == 0 {
 			t.columns, t.declared = slices.Insert(t.columns, 0, rowid), slices.Insert(t.declared, 0, rowid)
 			t.initial, t.key = slices.Insert(t.initial, 0, ""), []int{0}
 		}
 	}
-	return all, rows.Err()
+	return all, err
 }
 
 // volatile reports whether a column's default is another one each time.
@@ -126,8 +116,8 @@ func (t *table) watch(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-func query(ctx context.Context, conn *sql.Conn, text string, visit func(row []any)) error {
-	rows, err := conn.QueryContext(ctx, text)
+func query(ctx context.Context, conn *sql.Conn, text string, visit func(row []any), args ...any) error {
+	rows, err := conn.QueryContext(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("%w; the SQL is:\n%s", err, text)
 	}
@@ -193,7 +183,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.
 		}
 		return nil
 	}
-	at := func(ctx context.Context, conn *sql.Conn, position int) error {
+	at := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller, position int) error {
 		_, err := conn.ExecContext(ctx, "UPDATE temp.assay_now SET position = ?", position)
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"assay"
 )
@@ -31,11 +30,8 @@ func (b *answerFinder) dropSeveralRows(positions []int) (err error) {
 func singles(ctx context.Context, conn *sql.Conn, op assay.Operation, changed []*table) ([]bool, error) {
 	pages := map[int64]bool{} // at which the tables and their indexes begin
 	for _, t := range changed {
-		rows, err := conn.QueryContext(ctx, "SELECT rootpage FROM main.sqlite_schema WHERE rootpage > 0 AND tbl_name = ?", t.name)
-		if err == nil {
-			err = each(rows, func(row []any) { pages[row[0].(int64)] = true })
-		}
-		if err != nil {
+		const text = "SELECT rootpage FROM main.sqlite_schema WHERE rootpage > 0 AND tbl_name = ?"
+		if err := query(ctx, conn, text, func(row []any) { pages[row[0].(int64)] = true }, t.name); err != nil {
 			return nil, err
 		}
 	}
@@ -61,28 +57,22 @@ func singles(ctx context.Context, conn *sql.Conn, op assay.Operation, changed []
 // loop. What changes begins at pages.
 func single(ctx context.Context, conn *sql.Conn, step assay.Step, pages map[int64]bool) (bool, error) {
 	opened, loops, cursors := 0, false, map[any]bool{} // of what changes
-	rows, err := conn.QueryContext(ctx, "EXPLAIN "+step.SQL, make([]any, len(step.Args))...)
-	if err == nil {
-		err = each(rows, func(row []any) {
-			switch row[1] {
-			case "OpenRead", "ReopenIdx":
-				if pages[row[3].(int64)] && row[4] == int64(0) {
-					opened++
-					cursors[row[2]] = true
-				}
-			case "DeferredSeek":
-				if cursors[row[4]] {
-					opened-- // it is read by an index, which was opened too
-				}
-			case "VOpen":
-				opened += 2 // anything may be in a virtual table
-			case "Next", "Prev", "RowSetTest", "Count":
-				loops = true
+	err := query(ctx, conn, "EXPLAIN "+step.SQL, func(row []any) {
+		switch row[1] {
+		case "OpenRead", "ReopenIdx":
+			if pages[row[3].(int64)] && row[4] == int64(0) {
+				opened++
+				cursors[row[2]] = true
 			}
-		})
-	}
-	if err != nil {
-		return false, fmt.Errorf("%w; the SQL is:\n%s", err, step.SQL)
-	}
-	return opened == 0 || opened == 1 && !loops, nil
+		case "DeferredSeek":
+			if cursors[row[4]] {
+				opened-- // it is read by an index, which was opened too
+			}
+		case "VOpen":
+			opened += 2 // anything may be in a virtual table
+		case "Next", "Prev", "RowSetTest", "Count":
+			loops = true
+		}
+	}, make([]any, len(step.Args))...)
+	return opened == 0 || opened == 1 && !loops, err
 }

@@ -62,42 +62,30 @@ type cursor struct {
 
 // Filter begins. generate_series without a stop has no end, which SQLite's own has too.
 func (c *cursor) Filter(given int, _ string, values []vtab.Value) error {
-	arguments := [3]int64{0, 1<<32 - 1, 1}
-	for i := range arguments {
+	all := [3]int64{0, 1<<32 - 1, 1}
+	for i := range all {
 		if given&(1<<i) == 0 {
 			continue
 		}
-		whole, err := whole(values[0])
-		if err != nil {
-			return err
+		var err error
+		if all[i], err = arguments(values).whole(0); err != nil {
+			return fmt.Errorf("generate_series: %w", err)
 		}
-		arguments[i], values = whole, values[1:]
+		values = values[1:]
 	}
 	if c.series.operation {
-		c.each, c.row = c.series.session.each[arguments[0]], -1
+		c.each, c.row = c.series.session.each[all[0]], -1
 		if c.each == nil {
 			return errors.New("operations is not for SQL that is written by hand")
 		}
 		return c.Next()
 	}
-	c.value, c.stop, c.step = arguments[0], arguments[1], arguments[2]
+	c.value, c.stop, c.step = all[0], all[1], all[2]
 	if c.step == 0 {
 		c.step = 1
 	}
 	c.ended = c.step > 0 && c.value > c.stop || c.step < 0 && c.value < c.stop
 	return nil
-}
-
-func whole(value vtab.Value) (int64, error) {
-	switch v := value.(type) {
-	case int64:
-		return v, nil
-	case float64:
-		if v == float64(int64(v)) {
-			return int64(v), nil
-		}
-	}
-	return 0, fmt.Errorf("generate_series counts whole numbers, not %v", value)
 }
 
 func (c *cursor) Next() error {

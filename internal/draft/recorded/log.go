@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Version is that of the format.
@@ -19,12 +18,8 @@ const Version = 2
 // maxLine is how many bytes a line has at most.
 const maxLine = 64 << 20
 
-// Value is what a program bound: nil, int64, float64, string or []byte. Of a long text or
-// blob only the length is known.
-type Value struct {
-	Of   any
-	Long int64 // the length of a text or blob that is not in the log; 0: it is
-}
+// Value is what a program bound: nil, int64, float64, string or []byte.
+type Value struct{ Of any }
 
 // UnmarshalJSON reads a value of a log.
 func (v *Value) UnmarshalJSON(data []byte) error {
@@ -68,50 +63,28 @@ func (v *Value) object(data []byte) error {
 	if (text == nil) == (blob == nil) {
 		return fmt.Errorf("%.80s is no value", data)
 	}
-	content := []byte{}
-	if err := json.Unmarshal(append(text, blob...), &v.Long); err != nil {
-		var encoded string
-		if err := json.Unmarshal(append(text, blob...), &encoded); err != nil {
-			return err
-		}
-		if content, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-			return err
-		}
-	}
+	content, err := content(append(text, blob...), map[bool]byte{true: ' '}[blob == nil])
 	if v.Of = content; text != nil {
 		v.Of = string(content)
 	}
-	if v.Long < 0 || v.Long > math.MaxInt32 {
-		return errors.New("a length is negative, or too large")
-	}
-	return nil
+	return err
 }
 
-// Length is that of a text or blob; false where it is neither.
-func (v Value) Length() (n int64, ok bool) {
-	switch of := v.Of.(type) {
-	case string:
-		return max(v.Long, int64(len(of))), true
-	case []byte:
-		return max(v.Long, int64(len(of))), true
-	}
-	return 0, false
-}
-
-// Bound is the value as it can be bound. In the place of what the log does not have stand
-// as many spaces or zeros.
-func (v Value) Bound() any {
-	switch v.Of.(type) {
-	case string:
-		if v.Long > 0 {
-			return strings.Repeat(" ", int(v.Long))
+// content is that of a text or blob: in base64, or, where the log has its length alone, as many
+// spaces or zeros.
+func content(data []byte, filler byte) ([]byte, error) {
+	var length int
+	if json.Unmarshal(data, &length) == nil {
+		if length < 0 || length > math.MaxInt32 {
+			return nil, errors.New("a length is negative, or too large")
 		}
-	case []byte:
-		if v.Long > 0 {
-			return make([]byte, v.Long)
-		}
+		return bytes.Repeat([]byte{filler}, length), nil
 	}
-	return v.Of
+	var encoded string
+	if err := json.Unmarshal(data, &encoded); err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.DecodeString(encoded)
 }
 
 // Line is a line of any kind.
