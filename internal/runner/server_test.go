@@ -229,7 +229,7 @@ func TestServer(t *testing.T) {
 func TestTooManyClientsOfAServer(t *testing.T) {
 	installed(t)
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served-crowded", 1)+
-		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], clients: [1, 16], count: 160}
+		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: "SELECT random(1, 100)", rows: 1, returns: [int, int], clients: [1, 16], count: 32}
 `)
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool {
 		return c.Cell.Profile != "default"
