@@ -171,11 +171,16 @@ func (p *played) expectedState(t *testing.T) string {
 	return want.State
 }
 
-// The expected answers are made with the SQLite that the driver modernc has,
-// too. A fault of that translation would be blamed on all the others: so the
-// SQLite that a C compiler makes has to answer the same, to every operation.
-func TestExpectedAnswersAreThoseOfTheCLibrary(t *testing.T) {
-	program := cLibrary(t)
+// The expected answers are made with the SQLite that the driver modernc has, too. A fault of
+// that translation would be blamed on all the others: so the SQLite that a C compiler makes has
+// to answer the same, to every operation. The check of each one that changes data finds one
+// wrong value in any column that it wrote, two that balance each other, and a row that is gone.
+func TestBuiltInOperations(t *testing.T) {
+	t.Setenv(logVariable, filepath.Join(t.TempDir(), "log"))
+	program := programs(t, t.TempDir(), []string{"honest"})["honest"].Path
+	if !testing.Short() {
+		program = cLibrary(t, program)
+	}
 	cache := dataset.Cache{Dir: t.TempDir()}
 	for _, c := range builtinCases(t) {
 		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
@@ -188,67 +193,48 @@ func TestExpectedAnswersAreThoseOfTheCLibrary(t *testing.T) {
 				return
 			}
 			p.change(t)
-			if got, want := p.state(t), p.expectedState(t); got != want {
-				t.Errorf("the check answers digest %.12s, expected is %.12s", got, want)
+			left := p.state(t)
+			if want := p.expectedState(t); left != want {
+				t.Fatalf("the check answers digest %.12s, expected is %.12s", left, want)
+			}
+			if !p.op.KV() { // of a store, all is read
+				findsForgeries(t, p, left)
 			}
 		})
 	}
 }
 
-// cLibrary is a worker that is SQLite as a C compiler makes it. It is kept in
-// the cache that the command uses, because compiling SQLite takes a minute.
-func cLibrary(t *testing.T) string {
+// findsForgeries demands that the check finds each change of what an operation left behind.
+func findsForgeries(t *testing.T, p *played, left string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("compiles SQLite")
+	f := newForger(t, p)
+	for _, forgery := range f.forgeries() {
+		f.do(forgery)
+		if p.state(t) == left {
+			t.Errorf("the check %q does not find this: %s", p.op.Check.SQL, forgery)
+		}
+		f.restore()
 	}
-	if _, err := exec.LookPath("cc"); err != nil && os.Getenv("CC") == "" {
-		t.Skip("no C compiler: ", err)
+	if got := p.state(t); got != left {
+		t.Fatalf("the test did not restore the data: digest %.12s, want %.12s", got, left)
+	}
+}
+
+// cLibrary is a worker that is SQLite as a C compiler makes it, or another one where there is
+// no compiler. It is kept in the cache that the command uses, because compiling SQLite takes a
+// minute.
+func cLibrary(t *testing.T, other string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if _, missing := exec.LookPath("cc"); err != nil || missing != nil && os.Getenv("CC") == "" {
+		return other
 	}
 	dir, err := filepath.Abs(filepath.Join("..", ".."))
 	must(t, err)
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip("no folder to keep the compiled SQLite in: ", err)
-	}
 	b := &build.Builder{Source: build.Source{Dir: dir}, Cache: filepath.Join(cache, "assay")}
 	worker, err := b.Build(t.Context(), build.Spec{Name: "sqlite-c"})
 	must(t, err)
 	return worker.Program
-}
-
-// The check of every operation of a built-in plan that changes data finds one
-// wrong value in any column that the operation wrote, two that balance each
-// other, and a row that is gone.
-func TestChecksFindOneWrongValue(t *testing.T) {
-	t.Setenv(logVariable, filepath.Join(t.TempDir(), "log"))
-	program := programs(t, t.TempDir(), []string{"honest"})["honest"].Path
-	cache := dataset.Cache{Dir: t.TempDir()}
-	for _, c := range builtinCases(t) {
-		if !c.Operation.Changes || c.Operation.KV() { // of a store, all is read
-			continue
-		}
-		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
-			t.Parallel()
-			p := play(t, cache, program, c)
-			p.change(t)
-			want := p.state(t)
-			if expected := p.expectedState(t); want != expected {
-				t.Fatalf("the check answers digest %.12s, expected is %.12s", want, expected)
-			}
-			f := newForger(t, p)
-			for _, forgery := range f.forgeries() {
-				f.do(forgery)
-				if p.state(t) == want {
-					t.Errorf("the check %q does not find this: %s", p.op.Check.SQL, forgery)
-				}
-				f.restore()
-			}
-			if got := p.state(t); got != want {
-				t.Fatalf("the test did not restore the data: digest %.12s, want %.12s", got, want)
-			}
-		})
-	}
 }
 
 // forger changes what an operation left behind, and puts it back.
@@ -256,6 +242,7 @@ type forger struct {
 	t       *testing.T
 	db      *sql.DB
 	table   string
+	all     []string // its columns
 	columns []string // that the operation wrote
 	rows    []int64  // that it wrote, by their rowid
 }
@@ -281,6 +268,7 @@ func newForger(t *testing.T, p *played) *forger {
 	}
 	for column := range f.query("SELECT name FROM pragma_table_info('" + f.table + "') ORDER BY cid") {
 		name := column.(string)
+		f.all = append(f.all, name)
 		for changed := range f.query(fmt.Sprintf("SELECT count(*) FROM main.%[1]s AS a LEFT JOIN before.%[1]s AS b ON a.rowid = b.rowid WHERE a.%[2]s IS NOT b.%[2]s", f.table, name)) {
 			if changed.(int64) > 0 {
 				f.columns = append(f.columns, name)
@@ -312,20 +300,16 @@ func (f *forger) do(statement string) {
 	}
 }
 
-// restore puts back what the table held.
+// restore puts back what a forgery has changed.
 func (f *forger) restore() {
 	f.t.Helper()
-	columns := slices.Collect(f.query("SELECT name FROM pragma_table_info('" + f.table + "') ORDER BY cid"))
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = c.(string)
+	f.do(fmt.Sprintf("DELETE FROM main.%[1]s WHERE rowid IN (SELECT forged FROM (SELECT rowid AS forged, * FROM main.%[1]s EXCEPT SELECT * FROM temp.saved))", f.table))
+	into, from := f.all, f.all
+	if !slices.Contains(f.all, "rowid") {
+		into, from = append([]string{"rowid"}, f.all...), append([]string{"saved_rowid"}, f.all...)
 	}
-	all := strings.Join(list, ", ")
-	if !slices.Contains(list, "rowid") {
-		all, list = "rowid, "+all, append([]string{"saved_rowid"}, list...)
-	}
-	f.do("DELETE FROM main." + f.table)
-	f.do(fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %s FROM temp.saved ORDER BY saved_rowid", f.table, all, strings.Join(list, ", ")))
+	f.do(fmt.Sprintf("INSERT INTO main.%[1]s (%[2]s) SELECT %[3]s FROM temp.saved WHERE saved_rowid NOT IN (SELECT rowid FROM main.%[1]s)",
+		f.table, strings.Join(into, ", "), strings.Join(from, ", ")))
 }
 
 // query yields the first column of an answer.

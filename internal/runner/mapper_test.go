@@ -7,12 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"assay"
 	"assay/internal/build"
-	"assay/internal/dataset"
-	"assay/internal/plan"
 )
 
 // Object-relational mappers and plain SQL in Python do what the plan orm says, with
@@ -34,7 +31,7 @@ func TestMappersAnswerAlike(t *testing.T) {
 				t.Skip(err)
 			}
 			must(t, err)
-			config, trials := mapped(t, driver, worker)
+			config, trials := mapped(t, "orm", driver, Program{Path: worker.Program, Digest: worker.Digest}, nil)
 			launchOnce(t, config)
 			for _, trial := range *trials {
 				want := assay.OK
@@ -50,20 +47,4 @@ func TestMappersAnswerAlike(t *testing.T) {
 			}
 		})
 	}
-}
-
-// mapped is a configuration of the plan orm for one driver.
-func mapped(t *testing.T, driver string, worker build.Worker) (*Config, *[]assay.Trial) {
-	t.Helper()
-	text, err := os.ReadFile("../../plans/orm.yaml")
-	must(t, err)
-	p, err := plan.Decode("orm.yaml", text)
-	must(t, err)
-	cases, err := p.Expand([]string{driver})
-	must(t, err)
-	work, dir := newWorkspace(t)
-	trials := new([]assay.Trial)
-	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: worker.Program, Digest: worker.Digest}}, Baseline: assay.ParseBaseline(driver),
-		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Hour,
-		Precision: 1e6, Timeout: time.Minute, Emit: func(trial assay.Trial) error { *trials = append(*trials, trial); return nil }}, trials
 }

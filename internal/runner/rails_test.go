@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -21,30 +20,36 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/plan"
 	"assay/kit/postgres/cluster"
+	"assay/plans"
 )
 
-// rails is a configuration of the built-in plan's cells of one driver that a
-// profile is for, with the real worker, on the system's SQLite.
+// rails is a configuration of the plan rails for one driver, with the real worker, on the
+// system's SQLite.
 func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]assay.Trial) {
 	t.Helper()
 	if err := exec.Command("ruby", "-e", "require 'active_record'; require 'sqlite3'; require 'pg'").Run(); err != nil {
 		t.Skip("no Ruby with ActiveRecord: ", err)
 	}
-	text, err := os.ReadFile("../../plans/rails.yaml")
+	program, err := filepath.Abs(filepath.Join("..", "..", "workers", driver, "worker"))
 	must(t, err)
+	return mapped(t, "rails", driver, Program{Path: program, Digest: "here"}, only)
+}
+
+// mapped is a configuration of a built-in plan's cells of one driver, made small.
+func mapped(t *testing.T, name, driver string, program Program, only map[string][]string) (*Config, *[]assay.Trial) {
+	t.Helper()
+	text, _ := plans.Read(name)
 	small := strings.NewReplacer("n: 4}", "n: 2}", "count: 2", "count: 1").Replace(string(text))
-	p, err := plan.Decode("rails.yaml", []byte(small))
+	p, err := plan.Decode(name+".yaml", []byte(small))
 	must(t, err)
 	cases, err := p.Expand([]string{driver})
 	if err == nil {
 		cases, err = plan.Select(cases, only)
 	}
 	must(t, err)
-	program, err := filepath.Abs(filepath.Join("..", "..", "workers", driver, "worker"))
-	must(t, err)
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
-	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Baseline: assay.ParseBaseline(driver),
+	return &Config{Cases: cases, Programs: map[string]Program{driver: program}, Baseline: assay.ParseBaseline(driver),
 		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 1, Budget: time.Hour,
 		Precision: 1e6, Timeout: time.Minute, Emit: func(trial assay.Trial) error { *trials = append(*trials, trial); return nil }}, trials
 }
