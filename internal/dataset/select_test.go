@@ -145,35 +145,3 @@ func TestRefusedArguments(t *testing.T) {
 		t.Errorf("%s: got %v, want a refusal that says what helps", late, err)
 	}
 }
-
-// BenchmarkSelected makes the data of the plan quick, and a million arguments.
-func BenchmarkSelected(b *testing.B) {
-	const schema = "CREATE TABLE monster (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hp INTEGER NOT NULL, attack INTEGER NOT NULL)"
-	selected := assay.Dataset{Workload: "quick", Schema: schema, Tables: []assay.Table{{Name: "monster",
-		Select: "SELECT value, text(12), random(1, 9999), random(1, 999) FROM generate_series(1, 1000000)"}}}
-	d, err := Cache{Dir: b.TempDir()}.Prepare(b.Context(), selected)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("data", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := (Cache{Dir: b.TempDir()}).Prepare(b.Context(), selected); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	for name, op := range map[string]assay.Operation{
-		"expression": asking(assay.Expression, "", "SELECT random(1, 1000000)", 1, 1),
-		"row":        asking(assay.Row, "", "SELECT id FROM monster", 1, 1),
-	} {
-		b.Run("arguments/"+name, func(b *testing.B) {
-			n := 1_000_000
-			for b.Loop() {
-				if _, err := d.Trace(b.Context(), op, n); err != nil {
-					b.Fatal(err)
-				}
-				n++ // a trace of another length is not in the cache
-			}
-		})
-	}
-}
