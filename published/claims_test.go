@@ -12,9 +12,7 @@ import (
 // TestEveryClaimHasItsCells holds claims against the plans and the tables.
 func TestEveryClaimHasItsCells(t *testing.T) {
 	sources, err := Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, source := range sources {
 		for _, claim := range source.Claims {
 			for _, c := range claim.Compare {
@@ -54,9 +52,7 @@ func merged(a, b map[string]string) map[string]string {
 // The command of a claim measures its cells, and not the whole plan.
 func TestCommandsOfClaims(t *testing.T) {
 	sources, err := Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, source := range sources {
 		for _, claim := range source.Claims {
 			if len(claim.Compare) == 0 {
@@ -128,9 +124,7 @@ func TestBounds(t *testing.T) {
 // its n, equal numbers of puts, and the default pool of database/sql where it names none.
 func TestConditionsOfSources(t *testing.T) {
 	sources, err := Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	commands, pools := map[string]string{}, 0
 	for _, s := range sources {
 		if s.Conditions.OS == "" || s.Conditions.Arch == "" || s.Conditions.Cores == "" {
@@ -182,5 +176,12 @@ func TestMistakesInClaims(t *testing.T) {
 		if _, err := decodeClaims("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

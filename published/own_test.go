@@ -14,9 +14,7 @@ func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -99,9 +97,7 @@ func TestCellsOfMappedFigures(t *testing.T) {
 	dir := folder(t, map[string]string{"c.yaml": "mapping: m.yaml\n" + strings.Replace(ownClaim, "FILE", "f.csv", 1), "f.csv": ownTable,
 		"m.yaml": "plan: p\ncell: {driver: d}\ncolumns: {case: {A: {operation: a}, B: {operation: b}}}\nmetrics: {time: p50}\n"})
 	s, err := Open(filepath.Join(dir, "c.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := s.Claims[0]
 	if p := c.Compare[0]; c.Plan != "p" || c.Metric != "p50" || p.A["operation"] != "a" || p.B["operation"] != "b" || p.A["driver"] != "d" {
 		t.Errorf("got the plan %q, metric %q, cells %v and %v", c.Plan, c.Metric, p.A, p.B)

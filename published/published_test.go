@@ -27,13 +27,9 @@ func cases(t *testing.T, name string) []assay.Case {
 		t.Fatalf("no built-in plan %q", name)
 	}
 	p, err := plan.Decode(name+".yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	expanded[name] = all
 	return all
 }
@@ -156,9 +152,7 @@ except:
   - {where: {case: b, driver: none}, reason: it did nothing}
   - {where: {case: a, driver: little}, beside: true, reason: it did little}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cell := func(operation string, more map[string][]string) Figure {
 		only := map[string][]string{"workload": {"w"}, "operation": {operation}}
 		for key, values := range more {

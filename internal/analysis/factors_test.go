@@ -33,9 +33,7 @@ func TestBest(t *testing.T) {
 		trials := drawn(rand.New(rand.NewPCG(1, 2)), c.times, map[string]float64{"mattn": c.spread, "modernc": c.spread, "glebarez": c.spread})
 		trials = analysistest.Change(trials, func(t *assay.Trial) { t.Settings = c.settings })
 		r, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cell, clear, found := r.Best()
 		if got := (best{cell.Driver, clear, found}); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)

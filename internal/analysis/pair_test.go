@@ -127,9 +127,7 @@ func TestDisturbedLaunchesCountByPromise(t *testing.T) {
 		}
 	}
 	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range r.Tables[0].Rows {
 		if want := row.Cell.Profile == "default"; row.keepsDisturbed != want {
 			t.Errorf("%s keeps its disturbed launches: %v, want %v", row.Name(), row.keepsDisturbed, want)
@@ -154,9 +152,7 @@ func TestDisturbedLaunchesCountAcrossUnreadSettings(t *testing.T) {
 	add("modernc", "web", "extra", 1, 2, 3)
 	add("mattn", "web", "", 4, 5, 6)
 	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range r.Tables[0].Rows {
 		if !row.keepsDisturbed {
 			t.Errorf("%s drops its disturbed launches, want that all keep them", row.Name())

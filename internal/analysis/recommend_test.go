@@ -58,9 +58,7 @@ func TestNoiseIsNeverRecommended(t *testing.T) {
 		trials := drawn(random, map[string]float64{"mattn": 1000, "modernc": 1300, "glebarez": 2000},
 			map[string]float64{"mattn": 0.02, "modernc": 0.02, "glebarez": 0.8})
 		r, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, row := range r.Tables[0].Rankings[0].Leaders() {
 			if row.Driver == "glebarez" {
 				undecided++
@@ -98,9 +96,7 @@ func TestRecommendedRows(t *testing.T) {
 			map[string]float64{"mattn": 0.3, "modernc": 0.3, "glebarez": 0.3}, "map[]", "map[glebarez (web):true mattn (web):true modernc (web):true]"},
 	} {
 		r, err := analysis.New(analysistest.PlainRun, analysistest.Each(drawn(rand.New(rand.NewPCG(1, 2)), test.times, test.spreads)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		recommended, candidates := named(r)
 		if got := fmt.Sprint(recommended); got != test.recommended {
 			t.Errorf("%s: got recommended %s, want %s", name, got, test.recommended)

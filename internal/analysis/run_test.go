@@ -12,9 +12,7 @@ import (
 func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *analysis.Result {
 	t.Helper()
 	r, err := analysis.New(run, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 

@@ -52,9 +52,7 @@ func TestOpenSum(t *testing.T) {
 			run := analysistest.PlainRun
 			run.Options.Only, run.MinTime = c.only, time.Second
 			r, err := analysis.New(run, analysistest.Each(trials))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			name := func(table *analysis.Table) string { return table.Cell().Operation + " " + table.Cell().Params["rows"] }
 			a := r.Answer()
 			var open []string
@@ -94,9 +92,7 @@ func TestUnlikeRowsAreNotWaitedFor(t *testing.T) {
 		trials = append(trials, analysistest.Durable(all, class, synchronous)...)
 	}
 	r, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a := r.Answer(); len(a.Open) != 1 || len(a.Decidable) != 1 || a.Needs == 0 {
 		t.Errorf("%d tables are open, %d can be decided, in %s; want one, one, and a time", len(a.Open), len(a.Decidable), a.Needs)
 	}

@@ -23,9 +23,7 @@ func TestSyncsApart(t *testing.T) {
 	stored("modernc", "off", "0", 1500)
 	stored("modernc", "on", "1", 104_000)
 	r, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table := r.Tables[0]
 	var got []string
 	for _, k := range table.Rankings {

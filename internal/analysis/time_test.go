@@ -28,9 +28,7 @@ func TestTimeOfLaunches(t *testing.T) {
 	run := analysistest.PlainRun
 	run.Options.Launches = 3
 	r, err := New(run, analysistest.Each(append(trials, failed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table := r.Tables[0]
 	for launches, want := range map[int]time.Duration{2: 2*20*time.Second + 500*time.Millisecond, 3: 3*20*time.Second + 500*time.Millisecond,
 		10: 3*17*time.Second + 10*3*time.Second + 500*time.Millisecond} {
@@ -55,9 +53,7 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 		})...)
 	}
 	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table := r.Tables[0]
 	c := table.Rankings[0].Compare(table.Rows[0], table.Rows[1])
 	if got, want := table.launchesToDecide(), 6+c.MoreLaunches(); c.Verdict != stat.Undecided || got != want || want == 6 {
@@ -67,9 +63,7 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 		t.Errorf("got %d open tables and %s, want one and its time", len(a.Open), a.Needs)
 	}
 	slow, err := New(analysistest.PlainRun, analysistest.Each(analysistest.Change(trials, func(t *assay.Trial) { t.Took = Patience })))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a := slow.Answer(); len(a.Decidable) != 0 || a.Needs != 0 {
 		t.Errorf("got %s of %d tables, want no time that nobody waits for", a.Needs, len(a.Decidable))
 	}
@@ -92,9 +86,7 @@ func TestOpenApartFromTheBaseline(t *testing.T) {
 			}
 		}
 		r, err := New(analysistest.PlainRun, analysistest.Each(trials))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a := r.Answer()
 		apart := map[string]Standing{}
 		for _, e := range a.Lines[0].Entries {
@@ -106,5 +98,12 @@ func TestOpenApartFromTheBaseline(t *testing.T) {
 		if spread > 0 && (!has || one != want) || spread == 0 && len(a.Open) > 0 {
 			t.Errorf("with spread %g: got %v apart and %d open tables; want mattn (web) %v", spread, apart, len(a.Open), want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

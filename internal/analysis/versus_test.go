@@ -54,26 +54,18 @@ func sideRun(t *testing.T, id string, trials []assay.Trial) *analysis.Result {
 	}
 	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("mattn@v2"), Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
 		Host: map[string]string{"cpu": id}}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
 func versus(t *testing.T, r *analysis.Result, a, b string) *analysis.Versus {
 	t.Helper()
 	left, err := analysis.NewSide(r, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	right, err := analysis.NewSide(r, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	v, err := analysis.NewVersus(left, right)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -138,9 +130,7 @@ func TestVersusOfSeveralBuilds(t *testing.T) {
 	}
 	other := sideReport(t, "r2", sideTrial{"mattn", "v1", "web", 2000})
 	v, err := analysis.NewVersus(analysis.Side{Result: r, Name: "r1"}, analysis.Side{Result: other, Name: "r2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := said(v); !reflect.DeepEqual(got, []string{"v1 v1 mattn@v1 (web) slower"}) {
 		t.Errorf("of two runs: got %q, want that the same version is compared", got)
 	}
@@ -232,18 +222,14 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 	one, two := sideRun(t, "r1", all), sideRun(t, "r2", all)
 	for name, other := range map[string]*analysis.Result{"one run": one, "two runs": two} {
 		p, err := stat.NewPairs(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		want := rule.JudgeOne(p, stat.Prior{}, false)
 		if other == two {
 			if want, err = rule.CompareUnpaired(x, y, false); err == nil {
 				want = want.Allowing(stat.Dependent(x, y), false)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, basis, err := row(one, "mattn").Against(row(other, "modernc"), metric)
 		if err != nil || !sameRatio(got.Ratio, want.Ratio) || got.Verdict != want.Verdict || (basis == analysis.Joint) != (other == one) {
 			t.Errorf("%s: %+v, basis %v, %v; want %+v", name, got, basis, err, want)
@@ -264,9 +250,7 @@ func TestAgainstIsSymmetric(t *testing.T) {
 	a, b := side("r1", "mattn", 20), side("r2", "modernc", 6)
 	b.Table.Planned = 24
 	one, _, err := a.Against(b, metric)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, _, err := b.Against(a, metric)
 	if err != nil || math.Abs(one.Ratio.Low*other.Ratio.High-1) > 1e-12 || math.Abs(one.Ratio.High*other.Ratio.Low-1) > 1e-12 {
 		t.Errorf("%+v and %+v, %v", one.Ratio, other.Ratio, err)
@@ -306,9 +290,7 @@ func TestVersusOfTwoRuns(t *testing.T) {
 	a := sideReport(t, "r1", sideTrial{"mattn", "v1", "web", 1000}, sideTrial{"modernc", "v9", "web", 3000})
 	b := sideReport(t, "r2", sideTrial{"mattn", "v2", "web", 2000})
 	v, err := analysis.NewVersus(analysis.Side{Result: a, Name: "r1"}, analysis.Side{Result: b, Name: "r2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff([]string{"v1 v2 mattn (web) faster"}, said(v)); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)
 	}
@@ -419,5 +401,12 @@ func TestTwoRunsAreNotInTurn(t *testing.T) {
 	metric, _ := assay.MetricByName(assay.NsPerOp)
 	if got, basis, err := rows[1].Against(rows[0], metric); err != nil || basis != analysis.Apart || got.Verdict != stat.Undecided {
 		t.Errorf("got basis %d, %s, %v; want launches apart without a verdict", basis, got.Verdict, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -53,9 +53,7 @@ func reported(t *testing.T, id string, cells map[string]assay.Trial) *analysis.R
 	t.Helper()
 	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Host: map[string]string{"cpu": "test"}, Version: "v9",
 		Started: time.Unix(0, 0), Finished: time.Unix(60, 0), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}, measured(cells))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -79,9 +77,7 @@ func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ages(r)
 }
 
@@ -194,9 +190,7 @@ func TestCommandIsToldWhereItHelps(t *testing.T) {
 		}
 		f := judge(t, published.Source{}, claim(published.Faster, size), reports(t, test.cells))
 		var out bytes.Buffer
-		if err := audit.Formats.Write(&out, "markdown", []audit.Finding{f}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, audit.Formats.Write(&out, "markdown", []audit.Finding{f}))
 		if got := strings.Contains(out.String(), "\n    assay run p --only driver=a,b --only operation=scan\n"); got != test.want {
 			t.Errorf("%s: command told: %v, want %v:\n%s", name, got, test.want, out.String())
 		}
@@ -392,9 +386,7 @@ func TestFormats(t *testing.T) {
 		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
 	} {
 		var out bytes.Buffer
-		if err := audit.Formats.Write(&out, format, []audit.Finding{f}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, audit.Formats.Write(&out, format, []audit.Finding{f}))
 		for _, line := range want {
 			if !strings.Contains(out.String(), line) {
 				t.Errorf("%s has no %q:\n%s", format, line, out.String())
@@ -410,13 +402,9 @@ func TestFormats(t *testing.T) {
 // figure that there are.
 func TestClaimsOfAllSources(t *testing.T) {
 	sources, err := published.Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	findings, err := audit.Judge(sources, reports(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var against []string
 	for _, f := range findings {
 		want := audit.Unknown
@@ -443,3 +431,10 @@ func TestClaimsOfAllSources(t *testing.T) {
 // A verdict stands beside what is doubtful about the figures that it is of.
 // What a driver fails at is not decided by more launches, and the first lines say so.
 // Many runs are named once, at the end, and not beside each claim.
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -29,9 +29,7 @@ func TestNewestRunsWithBothCells(t *testing.T) {
 	brief := func(id string) *analysis.Result {
 		run := assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}
 		r, err := listed(t, run, append(cellTrials("a", 2, 1000, nil), cellTrials("b", 2, 1000, nil)...))("p", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	failed := reported(t, "new", map[string]assay.Trial{"a": trial(1000, "g"), "b": {Group: "g", Outcome: assay.Failed, Reason: "no"}})
@@ -88,13 +86,9 @@ func TestRowsOfComparisons(t *testing.T) {
 	f := judge(t, published.Source{}, c, ages(reported(t, "new", map[string]assay.Trial{"a": trial(1000, "g"), "c": trial(2000, "h")}),
 		reported(t, "old", map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})))
 	var out bytes.Buffer
-	if err := audit.Formats.Write(&out, "csv", []audit.Finding{f}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audit.Formats.Write(&out, "csv", []audit.Finding{f}))
 	rows, err := csv.NewReader(&out).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got [][]string
 	for _, row := range rows[1:] {
 		got = append(got, []string{row[slices.Index(rows[0], "b")], row[slices.Index(rows[0], "run")], row[slices.Index(rows[0], "command")]})
@@ -171,18 +165,14 @@ func TestWorthOfRuns(t *testing.T) {
 	of := func(id, runOfB string, launches int) *analysis.Result {
 		run := assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}
 		r, err := listed(t, run, append(cellTrials("a", launches, 1000, nil), cellTrials("b", launches, 2000, func(t *assay.Trial) { t.Run, t.Group = runOfB, "h" })...))("p", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	lacks := reported(t, "lacks", map[string]assay.Trial{"a": trial(1000, "g")})
 	run := assay.Run{ID: "versions", Plan: "p", Baseline: assay.ParseBaseline("a@v1")}
 	versions, err := listed(t, run, slices.Concat(cellTrials("a", 6, 1000, nil), cellTrials("b", 6, 2000, nil),
 		cellTrials("a", 6, 1000, func(t *assay.Trial) { t.Cell.DriverVersion = "v0" })))("p", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		ages []*analysis.Result
 		want string

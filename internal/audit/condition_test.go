@@ -83,9 +83,7 @@ func TestRunsOfTheSourcesCondition(t *testing.T) {
 	version := func(v string) func(*assay.Trial) { return func(t *assay.Trial) { t.Cell.DriverVersion = v } }
 	of := func(id string, trials ...[]assay.Trial) *analysis.Result {
 		r, err := listed(t, assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("b@v1")}, slices.Concat(trials...))("p", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	old, now, b := cellTrials("a", 6, 500, version("v0")), cellTrials("a", 6, 2000, nil), cellTrials("b", 6, 1000, nil)

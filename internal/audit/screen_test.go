@@ -62,9 +62,7 @@ Figures, reasons, doubts and runs:
 `},
 	} {
 		var out strings.Builder
-		if err := audit.WriteScreen(&out, test.findings, 40, "MEASURE", "EVIDENCE"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, audit.WriteScreen(&out, test.findings, 40, "MEASURE", "EVIDENCE"))
 		if diff := cmp.Diff(test.want, out.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

@@ -25,14 +25,10 @@ func own(t *testing.T, head, name, figures string, runs audit.Runs) audit.Findin
 `
 	for file, text := range map[string]string{"claims.yaml": claims, name: figures,
 		"cells.yaml": "plan: p\ncell: {operation: scan}\ncolumns: {case: {A: {driver: a}, B: {driver: b}}}\nmetrics: {time: ns/op}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 	s, err := published.Open(filepath.Join(dir, "claims.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	findings, err := audit.Judge([]published.Source{s}, atHome(runs))
 	if err != nil || len(findings) != 1 {
 		t.Fatalf("%d findings, %v", len(findings), err)

@@ -17,14 +17,10 @@ import (
 
 func TestClaimsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../results/claims.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text = regexp.MustCompile(`\\([_*\[\]])`).ReplaceAll(text, []byte("$1")) // as Markdown is read
 	sources, err := published.Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, source := range sources {
 		for _, c := range source.Claims {
 			const verdicts = `(?:\*\*)?(holds here|does not hold here|not reproduced|cannot be told|condition had no effect|its operations fail here|not tested)(?:\*\*)?[^|\n]*`
@@ -113,9 +109,7 @@ func TestDoubtsAboutTwo(t *testing.T) {
 func printed(t *testing.T, findings ...audit.Finding) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := audit.Formats.Write(&out, "markdown", findings); err != nil {
-		t.Fatal(err)
-	}
+	must(t, audit.Formats.Write(&out, "markdown", findings))
 	return strings.ReplaceAll(out.String(), `\`, "")
 }
 

@@ -21,24 +21,16 @@ func unpacked(t *testing.T) string {
 		"source/workers/script/worker": "#!/bin/sh\n", "cache/c-1": "program", "cache/c-1-layout1": "layout", "cache/script-1/worker": "script", "cache/script-1/lib/a": "library", "app.db": "rows"}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o755))
 	}
-	if err := os.Symlink("a", filepath.Join(dir, "cache/script-1/lib/b")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("a", filepath.Join(dir, "cache/script-1/lib/b")))
 	at := func(name string) string { return filepath.Join(dir, name) }
 	var archive bytes.Buffer
 	err := Source{at("source")}.WriteBundle(&archive, "shop", BundleRequest{Assay: at("cache/c-1"), Plan: "/home/me/shop.yaml", PlanText: []byte("name: shop\n"), Drivers: []string{"c", "script"},
 		Workers: map[string]Worker{"c": {Name: "c", Program: at("cache/c-1"), Layouts: []string{at("cache/c-1-layout1")}, Digest: "d"}, "script": {Name: "script", Program: at("cache/script-1/worker")}},
 		Data:    []BundleData{{[]string{"/home/me/app/app.db", "app/app.db"}, at("app.db")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unpack := exec.Command("tar", "-xz", "-C", dir)
 	unpack.Stdin = &archive
 	if out, err := unpack.CombinedOutput(); err != nil {
@@ -91,24 +83,16 @@ func TestBundleRefuses(t *testing.T) {
 	}
 	dir := unpacked(t)
 	b, err := readBundle(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "built/c-1-layout1"), []byte("other"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "built/c-1-layout1"), []byte("other"), 0o755))
 	if _, found, err := b.worker(Spec{Name: "c"}); found || err == nil || !strings.Contains(err.Error(), "is not what the bundle was made with") {
 		t.Errorf("a changed program: found %v, %v", found, err)
 	}
 	path := filepath.Join(dir, bundleFile)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{"made for plan9/mips": strings.Replace(string(text), system(), "plan9/mips", 1), "invalid character": "no JSON"} {
-		if err := os.WriteFile(path, []byte(text), fs.FileMode(0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), fs.FileMode(0o644)))
 		if b, err := readBundle(dir); b != nil || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, %v", name, b, err)
 		}

@@ -203,9 +203,7 @@ func TestCgoDriverWithoutCgo(t *testing.T) {
 // to see that.
 func TestKnownOptions(t *testing.T) {
 	a := amalgamation{module: "db@v1.0.0", version: "3.50.0", source: filepath.Join(t.TempDir(), "sqlite3.c")}
-	if err := os.WriteFile(a.source, []byte("#ifdef SQLITE_ENABLE_FTS5\n#if SQLITE_DQS\n#define SQLITE_DQSX\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(a.source, []byte("#ifdef SQLITE_ENABLE_FTS5\n#if SQLITE_DQS\n#define SQLITE_DQSX\n"), 0o644))
 	for option, want := range map[string]string{"ENABLE_FTS5": "", "DQS=0": "", "ENABLE_FST5": "has no compile option ENABLE_FST5", "DQ=0": "has no compile option DQ", "ENABLE_FTS": "has no compile option ENABLE_FTS"} {
 		err := knownOptions(a, []string{option})
 		if want == "" && err != nil || want != "" && (!errors.As(err, new(*SpecError)) || !strings.Contains(err.Error(), want)) {

@@ -57,19 +57,13 @@ func TestGolden(t *testing.T) {
 		"sample.html":     func(w io.Writer) error { return documentPage.ExecuteTemplate(w, "blocks", sample()) },
 	} {
 		var got bytes.Buffer
-		if err := write(&got); err != nil {
-			t.Fatal(err)
-		}
+		must(t, write(&got))
 		golden := filepath.Join("testdata", name)
 		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(golden, got.Bytes(), 0o644))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("%s differs (go test ./internal/doc -update writes it anew):\n%s", golden, got.String())
 		}
@@ -79,9 +73,7 @@ func TestGolden(t *testing.T) {
 // A page is whole, and a chart that cannot be drawn is an error.
 func TestWriteHTML(t *testing.T) {
 	var page strings.Builder
-	if err := WriteHTML(&page, "<title>", "sub", sample()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteHTML(&page, "<title>", "sub", sample()))
 	for _, want := range []string{"<h1>&lt;title&gt;</h1>", "Content-Security-Policy", `<figure tabindex="0" aria-label="a chart">`, "</html>"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("got a page without %s", want)
@@ -116,9 +108,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	}
 	for _, columns := range []int{80, 100} {
 		var out strings.Builder
-		if err := WriteList(&out, list, columns); err != nil {
-			t.Fatal(err)
-		}
+		must(t, WriteList(&out, list, columns))
 		for line := range strings.Lines(out.String()) {
 			if utf8.RuneCountInString(line) > columns+1 {
 				t.Errorf("wider than %d columns: %s", columns, line)
@@ -134,10 +124,15 @@ func TestTableFitsTheTerminal(t *testing.T) {
 func TestTableWithoutNames(t *testing.T) {
 	var out strings.Builder
 	facts := Listing(Grid{Header: []string{"", ""}, Prose: true, Rows: [][]string{{"driver", "one"}, {"each connection", "a b"}}})
-	if err := WriteList(&out, append(facts, Listing(Grid{Header: []string{"A", "B"}})...), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteList(&out, append(facts, Listing(Grid{Header: []string{"A", "B"}})...), 0))
 	if want := "driver           one\neach connection  a b\n\nA  B\n"; out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -35,9 +35,7 @@ const queries = "SELECT title FROM post WHERE author = ? AND day > :day; -- it's
 func open(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+sqlite.EscapePath(path)+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	return db
@@ -58,9 +56,7 @@ func database(t *testing.T, statements ...string) string {
 	path := filepath.Join(t.TempDir(), "app.db")
 	db := open(t, path)
 	run(t, db, statements...)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	return path
 }
 
@@ -72,9 +68,7 @@ func examine(t *testing.T, path string, change ...func(*Options)) []Finding {
 		c(&options)
 	}
 	found, err := Examine(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -348,9 +342,7 @@ func TestNarrowerIndex(t *testing.T) {
 // truncated is the beginning of a file, as an interrupted copy leaves it.
 func truncated(t *testing.T) string {
 	path := database(t, healthy...)
-	if err := os.Truncate(path, 20_000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(path, 20_000))
 	return path
 }
 
@@ -359,9 +351,7 @@ func damaged(t *testing.T) string {
 	db := open(t, path)
 	run(t, db, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA writable_schema = 1",
 		"UPDATE sqlite_schema SET sql = 'CREATE INDEX post_author_day ON post(day, author)' WHERE name = 'post_author_day'")
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	return path
 }
 
@@ -386,9 +376,7 @@ func files(t *testing.T, path string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), "-shm") {
 			all[e.Name()] = nil // readers' marks are in it
@@ -433,9 +421,7 @@ func TestClosedFileStaysAsItIs(t *testing.T) {
 
 func TestNoDatabase(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(other, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(other, []byte("hello"), 0o600))
 	for path, change := range map[string]func(*Options){
 		other: func(*Options) {}, "/nonexistent": func(*Options) {},
 	} {
@@ -478,9 +464,7 @@ func TestFixOfHostileNames(t *testing.T) {
 
 func TestFixOfFileThatLooksLikeFlag(t *testing.T) {
 	t.Chdir(filepath.Dir(damaged(t)))
-	if err := os.Rename("app.db", "-app.db"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename("app.db", "-app.db"))
 	found := examine(t, "-app.db")
 	if len(found) != 1 || !strings.Contains(found[0].Fix, "sqlite3 './-app.db' .recover") {
 		t.Errorf("got %+v, want a fix of ./-app.db", found)
@@ -546,9 +530,7 @@ func TestDuplicates(t *testing.T) {
 		"two expressions":               {[]index{of("a", "(expression)"), of("b", "(expression)", "y")}, nil},
 	} {
 		p := &patient{tables: []table{{name: "t", indexes: c.indexes}}}
-		if err := p.duplicates(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.duplicates(t.Context()))
 		var got []string
 		for _, f := range p.found {
 			dropped, _, _ := strings.Cut(f.Evidence, "(")
@@ -557,5 +539,12 @@ func TestDuplicates(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got that %q are superfluous, want %q", name, got, c.want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -344,9 +344,7 @@ func TestLogSummary(t *testing.T) {
 		`{"s":"a","at":50000,"conn":1,"tx":0,"ns":1}` + "\n"
 	for end, missing := range map[string]bool{"": true, `{"drop`: true, `{"dropped":0}` + "\n": false} {
 		l, err := readLogs(Log{"app.ndjson", []byte(text + end)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := strings.Join(l.summary(), "\n")
 		if strings.Contains(got, "the last line of a log is missing") != missing || !strings.Contains(got, " 39999 a second") {
 			t.Errorf("end %q: got %q", end, got)

@@ -202,9 +202,7 @@ func TestOptionsAndName(t *testing.T) {
 	source := emit.Source{Name: "/home/somebody/secret/app.yaml/web", Profile: assay.Profile{Settings: map[string]string{"journal_mode": "wal", "encoding": "UTF-8"}},
 		Options: ecosystems.OptionsOf("go-mattn", []string{"modernc", "mattn:ENABLE_FTS5:DQS=0"})}
 	form, err := ecosystems.For("go-mattn", source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := `CGO_CFLAGS="-DSQLITE_DQS=0 -DSQLITE_ENABLE_FTS5" CGO_LDFLAGS="-lm" go build`; !strings.Contains(form.Text, want) {
 		t.Errorf("got %s\nwant %s in it", form.Text, want)
 	}

@@ -95,15 +95,11 @@ func TestBisect(t *testing.T) {
 func TestBisectGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bisect", "key.json")
 	known, err := readKnown(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first := registry{slower: "1.07.0"}
 	b := first.bisector(16, known)
 	b.keep = func(known map[string]string) error {
-		if err := writeKnown(path, known); err != nil {
-			t.Fatal(err)
-		}
+		must(t, writeKnown(path, known))
 		if len(known) == 4 {
 			return errors.New("interrupted")
 		}

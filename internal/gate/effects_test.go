@@ -15,13 +15,9 @@ import (
 func olderAndNewer(t *testing.T) (older, newer facts.Facts) {
 	t.Helper()
 	drivers, err := catalog.Read("../../workers")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table, err := facts.Load(drivers, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	older, has := table.Find("modernc", "v1.54.0")
 	newer, also := table.Find("modernc", "v1.55.0")
 	if !has || !also {

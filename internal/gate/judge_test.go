@@ -49,13 +49,9 @@ func judged(t *testing.T, id string, trials ...[]assay.Trial) *Measurement {
 		all = append(all, list...)
 	}
 	r, err := analysis.New(run, analysistest.Each(all))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := Judge(r, "modernc@v1.0.0", "modernc@v1.1.0", rule)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
@@ -120,9 +116,7 @@ func TestLayout(t *testing.T) {
 		}
 		for _, f := range Formats("v1.0.0") {
 			var text bytes.Buffer
-			if err := f.Write(&text, &Report{Rules: rule, Upgrades: []*Upgrade{u}}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Write(&text, &Report{Rules: rule, Upgrades: []*Upgrade{u}}))
 			want := c.want && (c.times > 1 || f.Name != "sarif" && f.Name != "junit") // these have findings only
 			if got := strings.Contains(strings.Join(strings.Fields(text.String()), " "), advice); got != want {
 				t.Errorf("%g times as long, %s: got %s, want the layout in it: %v", c.times, f.Name, text.String(), want)

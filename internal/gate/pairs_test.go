@@ -36,9 +36,7 @@ func TestMovedPair(t *testing.T) {
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app", Revision: "v1"}}
 		got, err := m.movedPair(t.Context(), Move{c.driver, c.base, c.head})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.notMeasured != "" {
 			if !strings.Contains(got.notMeasured, c.notMeasured) {
 				t.Errorf("%s: got %+v, want that it is not measured: %s", name, got, c.notMeasured)
@@ -54,12 +52,8 @@ func TestMovedPair(t *testing.T) {
 // The checkout of another module is no build of a driver.
 func TestCheckoutOfAnotherModule(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "checkout")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/driver\n"), 0o644))
 	for module, want := range map[string]bool{"example.org/driver": true, "example.org/other": false} {
 		m := &Measuring{lab: &lab.Lab{}}
 		got, err := m.side(t.Context(), build.Driver{Name: "mattn", Ecosystem: build.Go, Package: module}, dir)
@@ -73,17 +67,11 @@ func TestCheckoutOfAnotherModule(t *testing.T) {
 func TestMovedToAFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, folder := range []string{"fork", "app/fork"} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(folder, 0o755))
+		must(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module example.org/driver\n"), 0o644))
 	}
 	absolute, err := filepath.Abs("fork")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct{ dir, folder, want string }{{".", "./fork", "fork"}, {"app", "./fork", "app/fork"}, {"app", "../fork", "fork"}, {"app", absolute, "fork"}} {
 		m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: c.dir}}
 		driver := build.Driver{Name: "mattn", Ecosystem: build.Go, Package: "example.org/driver"}
@@ -94,9 +82,7 @@ func TestMovedToAFolder(t *testing.T) {
 			continue
 		}
 		want, err := filepath.Abs(c.want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if checkout := m.lab.Checkouts[0]; checkout.Dir != want || got.base != "mattn@v1.0.0" || got.head != "mattn@"+checkout.Version {
 			t.Errorf("%s of %s/go.mod: got %+v of %s, want %s", c.folder, c.dir, got, checkout.Dir, want)
 		}
@@ -120,5 +106,12 @@ func TestRefusedPairs(t *testing.T) {
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

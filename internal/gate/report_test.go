@@ -47,19 +47,13 @@ func TestGoldenFormats(t *testing.T) {
 	for _, f := range Formats("v1.0.0")[2:] { // text and Markdown are written by package doc
 		for name, r := range map[string]*Report{"fail": sample(), "strict": strict, "empty": {Rules: rule}} {
 			var got bytes.Buffer
-			if err := f.Write(&got, r); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Write(&got, r))
 			golden := filepath.Join("testdata", name+"."+f.Name+".golden")
 			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, got.Bytes(), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !bytes.Equal(got.Bytes(), want) {
 				t.Errorf("%s differs (go test ./internal/gate -update writes it anew):\n%s", golden, got.String())
 			}
@@ -86,9 +80,7 @@ func TestFoundBeforeAnError(t *testing.T) {
 	u := &Upgrade{Driver: "modernc", Base: "v1", Head: "v2", Plan: "quick", NotMeasured: "the disk is full", Effects: Effects{Lost: []Finding{{Parameter, "", "_x in a DSN is ignored"}}}}
 	r := &Report{Rules: rule, Upgrades: []*Upgrade{u}}
 	var text strings.Builder
-	if err := Formats("").Write(&text, "text", r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Formats("").Write(&text, "text", r))
 	got := text.String()
 	for _, want := range []string{"! _x in a DSN is ignored", "not measured: the disk is full"} {
 		if !strings.Contains(got, want) {

@@ -34,9 +34,7 @@ func run(t *testing.T, day int, version string, times float64, change func(*assa
 		trials = append(trials, analysistest.Launches(head, 6, 20000*machine, 5+i)...)
 	}
 	result, err := analysis.New(r, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return result
 }
 
@@ -44,9 +42,7 @@ func run(t *testing.T, day int, version string, times float64, change func(*assa
 func series(t *testing.T) []*Series {
 	t.Helper()
 	filter, err := NewFilter([]string{"read", "driver=mattn"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := New(filter)
 	for day := range 12 {
 		version, times := "v1.0.0", 1+float64(day%3)/500
@@ -76,9 +72,7 @@ func TestSeries(t *testing.T) {
 // of their own, and other cells are none.
 func TestSeriesAreOfOneThing(t *testing.T) {
 	filter, err := NewFilter([]string{"operation=read"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := New(filter)
 	h.Add(Entries(run(t, 1, "v1.0.0", 1.2, nil)))
 	h.Add(Entries(run(t, 2, "v1.0.0", 1.2, func(r *assay.Run) { r.PlanText = "another" })))
@@ -158,17 +152,20 @@ func TestFormats(t *testing.T) {
 		"json": {`"at": "20261107-000000-aaaa"`, `"baseline": "modernc@v1.61.1"`},
 	} {
 		format, err := Formats().Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var text bytes.Buffer
-		if err := format.Write(&text, series(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, format.Write(&text, series(t)))
 		for _, part := range want {
 			if !strings.Contains(text.String(), part) {
 				t.Errorf("%s does not have %q:\n%s", name, part, text.String())
 			}
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

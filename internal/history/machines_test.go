@@ -34,9 +34,7 @@ func onMachines(t *testing.T, times ...float64) []*analysis.Result {
 func acrossOf(t *testing.T, results []*analysis.Result) *Across {
 	t.Helper()
 	filter, err := NewFilter([]string{"read", "driver=mattn"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := OverMachines(filter, results)
 	if len(all) != 1 {
 		t.Fatalf("got %d cells over machines, want 1", len(all))
@@ -47,9 +45,7 @@ func acrossOf(t *testing.T, results []*analysis.Result) *Across {
 func TestOverMachines(t *testing.T) {
 	a := acrossOf(t, onMachines(t, 0.80, 0.81, 0.82, 1.5, 1.6))
 	var out bytes.Buffer
-	if err := writeMachines(&out, []*Across{a}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeMachines(&out, []*Across{a}))
 	for _, want := range []string{
 		"faster on 3 of 5 machines, slower on 2; time / baseline 1.0", "over machines like these: undecided",
 		"x, 2 cores #0000 ", "machines like these ", "one more such machine ",
@@ -69,12 +65,8 @@ func TestOverMachines(t *testing.T) {
 	out.Reset()
 	var read []jsonAcross
 	format, err := MachineFormats().Named("json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := format.Write(&out, []*Across{a}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, format.Write(&out, []*Across{a}))
 	if err := json.Unmarshal(out.Bytes(), &read); err != nil || len(read) != 1 || len(read[0].Machines) != 5 || read[0].Next == nil {
 		t.Fatalf("got JSON %s, %v; want one cell of five machines and one more", out.String(), err)
 	}

@@ -16,9 +16,7 @@ import (
 // * stands for the maintained Go drivers of the plan's engine, the plan's own first.
 func TestGoDriversOfAPlan(t *testing.T) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := &Lab{Source: build.Source{Dir: root}}
 	for name, want := range map[string][2][]string{ // some that are among them, and some that are not
 		"quick":     {{"mattn", "modernc", "glebarez", "ncruces", "zombiezen"}, {"crawshaw", "pgx", "bbolt", "python", "sqlite-c", "better-sqlite3", "null", "duckdb"}},
@@ -27,13 +25,9 @@ func TestGoDriversOfAPlan(t *testing.T) {
 	} {
 		text, _ := plans.Read(name)
 		p, err := plan.Decode(name+".yaml", text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := l.expandDrivers(t.Context(), p, []string{"*"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n := len(p.Drivers); !slices.Equal(got[:n], p.Drivers) {
 			t.Errorf("%s: %v, want the plan's own first: %v", name, got, p.Drivers)
 		}
@@ -66,9 +60,7 @@ func (b *toldBuilds) Trial(assay.Run, assay.Trial) {}
 // Several builds are said before they begin, and counted; layouts are no builds of their own.
 func TestBuildsAreCounted(t *testing.T) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	told := &toldBuilds{}
 	l := &Lab{Source: build.Source{Dir: root}, Cache: t.TempDir(), Watcher: told}
 	log := l.countBuilds(t.Context(), []assay.Case{{Cell: assay.Cell{Driver: "mattn"}}, {Cell: assay.Cell{Driver: "bbolt"}}, {Cell: assay.Cell{Driver: "mattn"}}})

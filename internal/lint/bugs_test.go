@@ -45,13 +45,9 @@ func TestKnownBugsInLockFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644))
 			result, err := KnownBugs(t.Context(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var found []string
 			for _, f := range result.Findings {
 				found = append(found, f.Docs)

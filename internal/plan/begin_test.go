@@ -22,13 +22,9 @@ operations:
 // TestBegin: transactions that change data have a cell for each way to begin, and nothing else has.
 func TestBegin(t *testing.T) {
 	p, err := Decode("p.yaml", []byte(transfers))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, c := range cases {
 		got = append(got, strings.TrimSpace(c.Cell.Operation+" "+assay.TransactionString(c.Cell.Transaction)+" "+string(c.Cell.Begin)))
@@ -43,9 +39,7 @@ func TestBegin(t *testing.T) {
 		}
 	}
 	p, err = Decode("p.yaml", []byte(strings.Replace(transfers, "begin: [deferred, exclusive]\n", "", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if cases, err = p.Expand(nil); err != nil {
 		t.Fatal(err)
 	}

@@ -361,13 +361,9 @@ operations:
   all: {sql: SELECT a FROM t WHERE a = 1, rows: 1}
   some: {sql: SELECT a FROM t WHERE a = 1, rows: 1, params: {rows: [20], n: [1, 2]}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(p.Drivers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, c := range cases {
 		got = append(got, c.Cell.Operation+" "+c.Cell.ParamString())

@@ -100,9 +100,7 @@ func TestReplayNeedsNoArguments(t *testing.T) {
 		t.Error("a plan with a value that is to be written was decoded")
 	}
 	p, err := DecodeReplay("p.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand([]string{"mattn"})
 	if err != nil || len(cases) != 1 || !strings.Contains(cases[0].Dataset.Tables[0].Select, "'TODO'") || p.Text != string(text) {
 		t.Errorf("got %d cases of %q (%v), want one, of the text and the data as they are", len(cases), p.Text, err)

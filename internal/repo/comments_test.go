@@ -17,9 +17,7 @@ func TestCommentsBeginWithTheName(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(files, s.name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, comment := range commented(f) {
 			if words := strings.Fields(comment.Text()); len(words) > 0 && words[0] != name.Name {
 				t.Errorf("%s: the comment of %s begins with %q, want its name", files.Position(comment.Pos()), name.Name, words[0])

@@ -61,9 +61,7 @@ func TestComposeFiles(t *testing.T) {
 func TestPlaybook(t *testing.T) {
 	b := newBench(t)
 	text, err := os.ReadFile(filepath.Join("deploy", "ansible", "measure.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var plays []struct {
 		Tasks []struct {
 			Command struct {
@@ -71,9 +69,7 @@ func TestPlaybook(t *testing.T) {
 			} `yaml:"ansible.builtin.command"`
 		}
 	}
-	if err := yaml.Unmarshal(text, &plays); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal(text, &plays))
 	var known []string
 	for _, task := range plays[0].Tasks {
 		c := task.Command

@@ -28,9 +28,7 @@ func documents(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[name] = string(text)
 	}
 	return all
@@ -133,16 +131,10 @@ type bench struct{ dir, checkout string }
 func newBench(t *testing.T) bench {
 	t.Helper()
 	checkout, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := bench{t.TempDir(), checkout}
-	if err := buildAssay(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(programs, filepath.Join(b.dir, "bin")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, buildAssay())
+	must(t, os.Symlink(programs, filepath.Join(b.dir, "bin")))
 	return b
 }
 
@@ -189,13 +181,9 @@ import (
 func main() { sql.Open("sqlite", "file:app.db") }
 `), Mode: 0o644},
 	}
-	if err := os.CopyFS(filepath.Join(b.dir, "my-service"), files); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(b.dir, "my-service"), files))
 	db, err := sql.Open("sqlite", filepath.Join(b.dir, "app.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	if _, err := db.Exec("CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"); err != nil {
 		t.Fatal(err)
@@ -206,15 +194,11 @@ func main() { sql.Open("sqlite", "file:app.db") }
 // interrupted run.
 func (b bench) writeFixtures(t *testing.T, readme string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, "my-plan.yaml"), []byte(fenced(readme, "yaml")[0]), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(b.dir, "my-plan.yaml"), []byte(fenced(readme, "yaml")[0]), 0o644))
 	b.writeService(t)
 	ctx := context.Background()
 	s, err := store.Open(ctx, filepath.Join(b.dir, "data", "assay", "assay.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	quick, _ := plans.Read("quick")
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -222,15 +206,11 @@ func (b bench) writeFixtures(t *testing.T, readme string) {
 	interrupted := finished
 	interrupted.ID, interrupted.Started, interrupted.Status = "earlier", at.Add(-time.Hour), assay.Interrupted
 	for _, run := range []assay.Run{interrupted, finished} {
-		if err := s.Begin(ctx, run); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Begin(ctx, run))
 	}
 	trial := assay.Trial{Cell: assay.Cell{Plan: "quick", Operation: "point-read", Driver: "mattn", Profile: "web", Clients: 1, Pool: 1, Idle: 1},
 		Launch: 1, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 7000}}
-	if err := s.Append(ctx, finished.ID, trial); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Append(ctx, finished.ID, trial))
 }
 
 // The words that readers meet in output must be explained somewhere.
@@ -251,9 +231,7 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"internal/analysis/doubt_kinds.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		found := regexp.MustCompile(place.pattern).FindAllStringSubmatch(string(text), -1)
 		if len(found) < place.least {
 			t.Errorf("%s has %d of %s, expected are %d", place.file, len(found), place.pattern, place.least)
@@ -269,9 +247,7 @@ func TestDocumentsNameEveryVariableOfTheEnvironment(t *testing.T) {
 	var names []string
 	for _, s := range sources(t) {
 		text, err := os.ReadFile(s.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, match := range regexp.MustCompile(`os\.Getenv\("(\w+)"\)`).FindAllStringSubmatch(string(text), -1) {
 			if !s.test() {
 				names = append(names, match[1])
@@ -361,5 +337,12 @@ func TestDocumentsAreOfNoPlace(t *testing.T) {
 				t.Errorf("%s has the host %s", name, found)
 			}
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -35,14 +35,10 @@ func TestGoroutinesAreGuarded(t *testing.T) {
 			continue
 		}
 		text, err := os.ReadFile(s.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files := token.NewFileSet()
 		parsed, err := parser.ParseFile(files, s.name, text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, declared := range parsed.Decls {
 			function, ok := declared.(*ast.FuncDecl)
 			if !ok || !starts(function) {

@@ -77,18 +77,14 @@ func sources(t *testing.T) []source {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
 func read(t *testing.T, name string) source {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := source{name: filepath.ToSlash(name), pkg: f.Name.Name}
 	for _, spec := range f.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
@@ -200,9 +196,7 @@ func TestCommandRequiresNoDriverUnderTest(t *testing.T) {
 func requirements(t *testing.T, name string) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	modules := map[string]bool{}
 	for line := range strings.Lines(string(data)) {
 		words := strings.Fields(strings.TrimPrefix(line, "require "))

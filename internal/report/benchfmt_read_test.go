@@ -14,9 +14,7 @@ func TestBenchfmtReadsBack(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
-	if err := r.Write(&out, "benchfmt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "benchfmt"))
 	results := 0
 	reader := benchfmt.NewReader(&out, "sample.benchfmt")
 	for reader.Scan() {

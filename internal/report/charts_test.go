@@ -197,26 +197,20 @@ func TestWriteCharts(t *testing.T) {
 	r := mustReport(t, run, trials)
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	svg, err := Formats.Named("svg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	paths, err := svg.Files(dir, r)
 	if err != nil || len(paths) != len(r.Charts()) {
 		t.Fatalf("%d of %d files, %v", len(paths), len(r.Charts()), err)
 	}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !bytes.HasPrefix(data, []byte("<svg ")) || !bytes.Contains(data, []byte("<style>")) {
 			t.Errorf("%s is no SVG that stands alone", path)
 		}
 	}
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o644))
 	if _, err := svg.Files(file, r); err == nil || !strings.Contains(err.Error(), "write charts: ") {
 		t.Errorf("into a file: %v", err)
 	}

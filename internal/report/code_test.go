@@ -24,12 +24,8 @@ func TestCodeIsShown(t *testing.T) {
 	}
 	r := mustReport(t, run, trials)
 	var screen, markdown strings.Builder
-	if err := r.WriteScreen(&screen, Screen{Width: 80}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Write(&markdown, "markdown"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.WriteScreen(&screen, Screen{Width: 80}))
+	must(t, r.Write(&markdown, "markdown"))
 	for name, text := range map[string]string{"screen": screen.String(), "markdown": markdown.String()} {
 		for _, line := range []string{open, execute} {
 			if n := strings.Count(text, line); n == 0 || n > 2 {
@@ -57,9 +53,7 @@ func TestClientsAreSaidOnce(t *testing.T) {
 			trials[i].Figures["busy/op"] = 14
 		}
 		var out strings.Builder
-		if err := mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}))
 		const words = "\n  ! several clients: take turns, in one thread (node)\n"
 		if got := strings.Count(out.String(), words); got != want {
 			t.Errorf("%d clients: got the words %d times, want %d:\n%s", clients, got, want, out.String())

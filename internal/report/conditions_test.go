@@ -19,9 +19,7 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := mustReport(t, run, trials).Write(&out, "markdown"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, mustReport(t, run, trials).Write(&out, "markdown"))
 	_, conditions, found := strings.Cut(out.String(), "\n## Conditions\n")
 	conditions, _, _ = strings.Cut(conditions, "\n## ")
 	const want = "\n### mattn (web)\n\n" +

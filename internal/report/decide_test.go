@@ -33,9 +33,7 @@ func TestDecide(t *testing.T) {
 			run := plainRun("mattn", "modernc")
 			run.MinTime = c.minTime
 			var out strings.Builder
-			if err := mustReport(t, run, c.trials).WriteScreen(&out, Screen{Width: 100}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, mustReport(t, run, c.trials).WriteScreen(&out, Screen{Width: 100}))
 			text := strings.Join(strings.Fields(out.String()), " ")
 			for _, part := range c.has {
 				if !strings.Contains(text, part) {

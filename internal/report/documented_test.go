@@ -127,9 +127,7 @@ func sources(t *testing.T, root string) (files []*ast.File) {
 		files = append(files, file)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 

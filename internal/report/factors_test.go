@@ -23,9 +23,7 @@ func TestFactorsSayWhichSettingMatters(t *testing.T) {
 		t.Errorf("%d rows are ranked, want 2: what lacks a setting is none of them", n)
 	}
 	var text strings.Builder
-	if err := r.Write(&text, "text"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&text, "text"))
 	for _, want := range []string{
 		"WHICH SETTINGS MADE THE DIFFERENCE",
 		"cache_size    -65536  2.00x [2.00, 2.00] faster with it",

@@ -28,9 +28,7 @@ func targetsOf(t *testing.T, targets []assay.Target, trial func(target assay.Tar
 		}
 	}
 	r, err := analysis.New(assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline(targets[0].Name()), Targets: targets}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return New(r)
 }
 
@@ -42,9 +40,7 @@ func figure(ns float64, launch int) assay.Trial {
 func text(t *testing.T, r *Report) string {
 	t.Helper()
 	var out strings.Builder
-	if err := r.Write(&out, "text"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "text"))
 	return out.String()
 }
 

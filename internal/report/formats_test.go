@@ -23,13 +23,9 @@ func key(fields ...string) string { return strings.Join(fields, "|") }
 func parseCSV(t *testing.T, r *Report) []map[string]string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := r.Write(&out, "csv"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "csv"))
 	records, err := csv.NewReader(&out).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var header []string
 	for _, c := range CSVColumns {
 		header = append(header, c.Name)
@@ -53,13 +49,9 @@ func parseCSV(t *testing.T, r *Report) []map[string]string {
 func parseJSON(t *testing.T, r *Report) map[string]any {
 	t.Helper()
 	var out bytes.Buffer
-	if err := r.Write(&out, "json"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "json"))
 	var doc map[string]any
-	if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out.Bytes(), &doc))
 	return doc
 }
 
@@ -115,9 +107,7 @@ func TestTextAndCSVAgree(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
-	if err := r.Write(&out, "text"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "text"))
 	tables := textTables(t, out.String())
 	checked := 0
 	for _, row := range parseCSV(t, r) {
@@ -168,16 +158,12 @@ func near(t *testing.T, shown, exact, unit string) {
 	factors := map[string]float64{"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "/s": 1, "k/s": 1e3, "M/s": 1e6}
 	fields := strings.Fields(shown)
 	v, err := strconv.ParseFloat(fields[0], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if (unit == "ns" || unit == "1/s") && len(fields) > 1 {
 		v *= factors[fields[1]]
 	}
 	want, err := strconv.ParseFloat(exact, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if math.Abs(v-want) > 0.0051*math.Abs(want) {
 		t.Errorf("text shows %q, CSV %s %s", shown, exact, unit)
 	}
@@ -244,9 +230,14 @@ func TestBenchfmt(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
-	if err := r.Write(&out, "benchfmt"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "benchfmt"))
 	want := 5*8 - 1 + 3 + 2*6 + 5*6 + 2*6 + 6
 	checkBenchfmt(t, out.String(), want)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -23,9 +23,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 func openPage(t *testing.T, v *browser.Visitor, text []byte, width int64) []string {
 	t.Helper()
 	path := filepath.Join(v.Dir, "report.html")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o644))
 	return v.Visit(t, "file://"+path, width)
 }
 
@@ -164,16 +162,10 @@ func TestHostileChartInBrowser(t *testing.T) {
 	v := browser.New(t)
 	for _, named := range hostileReport(t).Charts()[:3] {
 		svg, err := named.Chart.File()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		path := filepath.Join(v.Dir, named.Name+".svg")
-		if err := os.WriteFile(path, svg, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := chromedp.Do(v, chromedp.Navigate("file://"+path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, svg, 0o644))
+		must(t, chromedp.Do(v, chromedp.Navigate("file://"+path)))
 		if root := browser.Evaluate[string](t, v, `document.documentElement.tagName`); root != "svg" {
 			t.Errorf("%s is not drawn: its root is %s", named.Name, root)
 		}
@@ -214,14 +206,10 @@ func TestHTMLDownloadInBrowser(t *testing.T) {
 	events := true
 	_, err := chromedp.Call(v, cdp.SetDownloadBehavior, cdp.SetDownloadBehaviorParams{
 		Behavior: cdp.SetDownloadBehaviorBehaviorAllowAndName, DownloadPath: v.Dir, EventsEnabled: &events})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	browser.Evaluate[chromedp.Void](t, v, `document.querySelector("#downloads a").click()`)
 	for event, err := range progress {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if event.State == cdp.DownloadProgressStateInProgress {
 			continue
 		}

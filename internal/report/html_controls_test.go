@@ -72,12 +72,8 @@ func TestHTMLLinksAndTips(t *testing.T) {
 	run, trials := decidedRun()
 	text, _ := mustHTML(t, mustReport(t, run, trials))
 	path := filepath.Join(v.Dir, "report.html")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Do(v, chromedp.EmulateViewport(1280, 900), chromedp.Navigate("file://"+path)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o644))
+	must(t, chromedp.Do(v, chromedp.EmulateViewport(1280, 900), chromedp.Navigate("file://"+path)))
 	const seen = `document.querySelector("#t5 table").checkVisibility({contentVisibilityAuto: true})`
 	if browser.Evaluate[bool](t, v, seen) {
 		t.Error("the table is not folded")
@@ -100,14 +96,10 @@ func TestHTMLAccessible(t *testing.T) {
 	run, trials := decidedRun()
 	text, _ := mustHTML(t, mustReport(t, run, trials))
 	path := filepath.Join(v.Dir, "report.html")
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, text, 0o644))
 	for scheme, width := range map[string]int64{"light": 1280, "dark": 390} {
 		v.Scheme(t, "screen", scheme)
-		if err := chromedp.Do(v, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, chromedp.Do(v, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+path)))
 		browser.Evaluate[chromedp.Void](t, v, `document.querySelector("details:has(> #t1)").open = true`)
 		for _, found := range check("body") {
 			t.Errorf("%s, %d: %.900s", scheme, width, found)

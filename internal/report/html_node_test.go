@@ -53,14 +53,10 @@ func content(t *testing.T, link *html.Node) []byte {
 	t.Helper()
 	head, data, _ := strings.Cut(attribute(link, "href"), ";base64,")
 	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if head == "data:application/gzip" {
 		unpacked, err := gzip.NewReader(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if raw, err = io.ReadAll(unpacked); err != nil {
 			t.Fatal(err)
 		}

@@ -22,16 +22,12 @@ func planRun(t *testing.T, name string, drivers ...string) (assay.Run, []assay.T
 		t.Fatalf("there is no plan %s", name)
 	}
 	p, err := plan.Decode(name+".yaml", source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if drivers == nil {
 		drivers = p.Drivers
 	}
 	cases, err := p.Expand(drivers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run, _ := analysistest.SampleRun()
 	run.Plan, run.PlanText, run.Baseline = name, string(source), assay.ParseBaseline(drivers[0])
 	var trials []assay.Trial

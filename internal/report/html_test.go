@@ -28,13 +28,9 @@ func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, roo
 	t.Helper()
 	var out bytes.Buffer
 	r.Published = published
-	if err := r.Write(&out, "html"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&out, "html"))
 	root, err := html.Parse(bytes.NewReader(out.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out.Bytes(), root
 }
 
@@ -174,9 +170,7 @@ func TestHTMLDownloads(t *testing.T) {
 	r := mustReport(t, run, trials)
 	_, root := mustHTML(t, r)
 	var whole bytes.Buffer
-	if err := r.Write(&whole, "csv"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&whole, "csv"))
 	var links []*html.Node
 	for _, a := range find(root, "a") {
 		if attribute(a, "download") != "" {
@@ -199,9 +193,7 @@ func TestHTMLDownloads(t *testing.T) {
 func checkSamples(t *testing.T, table *analysis.Table, text []byte) {
 	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	i := 0
 	for _, row := range table.WithTwins() {
 		for _, trial := range row.Trials {
@@ -243,9 +235,7 @@ func TestHTMLOfMonster(t *testing.T) {
 		t.Errorf("%d rows, want %d", rows, len(trials)/planLaunches)
 	}
 	var whole bytes.Buffer
-	if err := r.Write(&whole, "csv"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&whole, "csv"))
 	for _, a := range find(find(root, "#downloads")[0], "a") {
 		if !strings.HasSuffix(attribute(a, "download"), ".csv.gz") || !bytes.Equal(content(t, a), whole.Bytes()) {
 			t.Errorf("%s is not the CSV", attribute(a, "download"))

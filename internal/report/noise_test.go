@@ -25,9 +25,7 @@ func TestNull(t *testing.T) {
 		}
 	}
 	r, err := analysis.New(assay.Run{Plan: "null", Baseline: assay.ParseBaseline("modernc@")}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := analysis.NewNoise(r)
 	if len(n.Kinds) != 1 {
 		t.Fatalf("%+v", n)
@@ -43,9 +41,7 @@ func TestNull(t *testing.T) {
 		t.Errorf("%d launches in a minute", launches)
 	}
 	var out strings.Builder
-	if err := WriteNoise(n, &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, WriteNoise(n, &out))
 	if !strings.Contains(out.String(), "2 A/A comparisons; 1 reported a difference") {
 		t.Error(out.String())
 	}

@@ -19,12 +19,8 @@ func TestProofInReports(t *testing.T) {
 	run.Proofs = []assay.Proof{held, refuted}
 	r := mustReport(t, run, trials)
 	var text, data strings.Builder
-	if err := r.Write(&text, "text"); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Write(&data, "csv"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Write(&text, "text"))
+	must(t, r.Write(&data, "csv"))
 	for _, want := range []string{"power (held in 1240 power cuts), wal FULL", "consistent (power refuted: loses acknowledged commits), wal FULL", "consistent (claimed), wal NORMAL",
 		"refuted-durability: in 40 of 1240 power cuts it does not keep power", "at worst it loses acknowledged commits;"} {
 		if !strings.Contains(text.String(), want) {

@@ -150,9 +150,7 @@ func TestHowToResume(t *testing.T) {
 		{"finished", assay.Run{Plan: "quick", Status: assay.Finished}, "assay run quick\n", "--resume"},
 	} {
 		var out strings.Builder
-		if err := mustReport(t, test.run, nil).Write(&out, "markdown"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustReport(t, test.run, nil).Write(&out, "markdown"))
 		if got := out.String(); !strings.Contains(got, test.want) || strings.Contains(got, test.not) {
 			t.Errorf("%s: want %q and not %q in:\n%s", test.name, test.want, test.not, got)
 		}

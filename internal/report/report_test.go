@@ -29,19 +29,13 @@ func TestGolden(t *testing.T) {
 	for _, format := range plainFormats {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := r.Write(&out, format); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Write(&out, format))
 			golden := filepath.Join("testdata", "sample."+format)
 			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, out.Bytes(), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !bytes.Equal(out.Bytes(), want) {
 				t.Errorf("%s differs from %s; got:\n%s", format, golden, out.Bytes())
 			}
@@ -56,9 +50,7 @@ func TestWriteText(t *testing.T) {
 	r := mustReport(t, run, trials)
 	text := func(columns int) string {
 		var out strings.Builder
-		if err := r.WriteText(&out, columns); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.WriteText(&out, columns))
 		return out.String()
 	}
 	piped := text(0)
@@ -137,12 +129,8 @@ func TestOrderOfTrials(t *testing.T) {
 	}
 	for _, format := range plainFormats {
 		var a, b bytes.Buffer
-		if err := mustReport(t, run, trials).Write(&a, format); err != nil {
-			t.Fatal(err)
-		}
-		if err := mustReport(t, run, reversed).Write(&b, format); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustReport(t, run, trials).Write(&a, format))
+		must(t, mustReport(t, run, reversed).Write(&b, format))
 		if a.String() != b.String() {
 			t.Errorf("%s depends on the order of trials", format)
 		}
@@ -238,9 +226,7 @@ func TestHostileText(t *testing.T) {
 	r := mustReport(t, run, trials)
 	for _, format := range plainFormats {
 		var out bytes.Buffer
-		if err := r.Write(&out, format); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Write(&out, format))
 		for _, bad := range []string{"\x1b", "\r", "\t", "\u2028", "\u202e", "\xff"} {
 			if format != "json" && strings.Contains(out.String(), bad) {
 				t.Errorf("%s has %q in it", format, bad)

@@ -12,8 +12,6 @@ import (
 func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *Report {
 	t.Helper()
 	r, err := analysis.New(run, analysistest.Each(trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return New(r)
 }

@@ -203,19 +203,13 @@ func TestScreen(t *testing.T) {
 		r.Store = "/data/my runs.db"
 		for _, width := range []int{60, 80, 100} {
 			var out strings.Builder
-			if err := r.WriteScreen(&out, Screen{Width: width}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.WriteScreen(&out, Screen{Width: width}))
 			golden := filepath.Join("testdata", "screen", fmt.Sprintf("%s.%d", name, width))
 			if *update {
-				if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, []byte(out.String()), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := out.String(); got != string(want) {
 				t.Errorf("%s: got\n%s\nwant\n%s", golden, got, want)
 			}
@@ -255,9 +249,7 @@ func TestPickInMemory(t *testing.T) {
 	trials = slices.DeleteFunc(trials, func(trial assay.Trial) bool { return trial.Cell.Operation == "insert" })
 	r := mustReport(t, run, trials)
 	var screen, page strings.Builder
-	if err := errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.Write(&page, "text")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.Write(&page, "text")))
 	const want = "the data of mattn with profile web are in memory, and end with the program"
 	for name, text := range map[string]string{"screen": screen.String(), "report": page.String()} {
 		if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, want) {
@@ -271,9 +263,7 @@ func TestFewLaunchesOfOneTarget(t *testing.T) {
 	for launches, want := range map[int]bool{1: true, 6: false} {
 		r := mustReport(t, plainRun("mattn"), analysistest.Launches(cellOf("point-read", "mattn", "web", ""), launches, 9000, 1))
 		var out strings.Builder
-		if err := r.WriteScreen(&out, Screen{Width: 80}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.WriteScreen(&out, Screen{Width: 80}))
 		if got := strings.Contains(out.String(), "few-launches"); got != want {
 			t.Errorf("%d launches: got few-launches %v, want %v in\n%s", launches, got, want, out.String())
 		}
@@ -309,9 +299,7 @@ func TestScreenColors(t *testing.T) {
 	r := mustReport(t, run, trials)
 	var plain, colored strings.Builder
 	for out, color := range map[*strings.Builder]bool{&plain: false, &colored: true} {
-		if err := r.WriteScreen(out, Screen{Width: 80, Color: color}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.WriteScreen(out, Screen{Width: 80, Color: color}))
 	}
 	if strings.ContainsRune(plain.String(), '\x1b') {
 		t.Errorf("got a control character without colours in\n%q", plain.String())
@@ -356,9 +344,7 @@ func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var screen, text bytes.Buffer
-	if err := errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100)))
 	for name, got := range map[string]string{"screen": screen.String(), "report": text.String()} {
 		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(words, "alone, writes take up to 20 % less") {
 			t.Errorf("%s: got\n%s\nwant what times are of", name, got)
@@ -386,9 +372,7 @@ func TestSingleWriter(t *testing.T) {
 			})...)
 		}
 		var out strings.Builder
-		if err := mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}))
 		if got := strings.Contains(out.String(), "SetMaxOpenConns(1)"); got != test.want {
 			t.Errorf("%d writers of %s: got one writer advised %v, want %v:\n%s", test.writers, test.engine, got, test.want, out.String())
 		}
@@ -413,9 +397,7 @@ func TestScreenOfBusyMachine(t *testing.T) {
 	}
 	r := mustReport(t, plainRun("mattn", "modernc"), trials)
 	var out strings.Builder
-	if err := r.WriteScreen(&out, Screen{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.WriteScreen(&out, Screen{Width: 100}))
 	if got := out.String(); !strings.Contains(got, "Not measured in that time: scan.") || strings.Contains(got, "\nscan ") || !strings.Contains(strings.Join(strings.Fields(got), " "), "CPU time decides 1 of the tables") || !strings.Contains(got, "2.00x") {
 		t.Errorf("want scan named once, and read by CPU time:\n%s", got)
 	}
@@ -436,9 +418,7 @@ func TestFigureLines(t *testing.T) {
 		run, trials := screenRuns[name]()
 		r := mustReport(t, run, trials)
 		var out strings.Builder
-		if err := r.WriteScreen(&out, Screen{Width: 100}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.WriteScreen(&out, Screen{Width: 100}))
 		lines := r.FigureLines(100, 30)
 		if !strings.Contains(out.String(), "\n"+strings.Join(lines, "\n")+"\n") || len(lines) < 3 {
 			t.Errorf("%s: got\n%s\nwant a part of\n%s", name, strings.Join(lines, "\n"), out.String())
@@ -557,9 +537,7 @@ func TestNotesBesidePicks(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if err := r.Write(&text, "html"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Write(&text, "html"))
 		code, _, _ := strings.Cut(text.String()[strings.Index(text.String(), `id="opening0"`):], "</pre>")
 		if strings.Contains(code, "busy") || strings.Contains(code, "writers") {
 			t.Errorf("%s: got %q to copy, want what opens it alone", name, code)

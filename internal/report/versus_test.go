@@ -19,13 +19,9 @@ func TestVersusOfTwoRunsInWords(t *testing.T) {
 		return mustReport(t, assay.Run{ID: id, Baseline: assay.ParseBaseline("mattn@v1.14.52"), Host: map[string]string{"cpu": id}}, trials).Result
 	}
 	v, err := analysis.NewVersus(analysis.Side{Result: run("r1", "mattn", "modernc"), Name: "r1"}, analysis.Side{Result: run("r2", "mattn"), Name: "r2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
-	if err := VersusFormats.Write(&out, "text", v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, VersusFormats.Write(&out, "text", v))
 	for _, want := range []string{"r1 against r2\n", "launches are not paired", "cpu: r1 against r2", "6 unpaired", "Only r1 has these 1 cell", "modernc (web)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

@@ -456,9 +456,7 @@ func TestBusyMachine(t *testing.T) {
 		trial := &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Launch: 1,
 			Figures: map[string]float64{assay.NsPerOp: 9, assay.CPUPerOp: 5}}
 		test.change(trial)
-		if err := r.finish(g, trial, assay.Noise{}, time.Second); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.finish(g, trial, assay.Noise{}, time.Second))
 		g.launches.end(time.Second)
 		if figure := got.Figures[assay.ComputePerOp]; figure != test.want || g.launches.counted() != test.counted || !got.Disqualified {
 			t.Errorf("%s: compute-ns/op %g and %d launches that count, want %g and %d", name, figure, g.launches.counted(), test.want, test.counted)

@@ -40,9 +40,7 @@ func hostileServer(t *testing.T) serving {
 		run.Baseline = assay.ParseBaseline("modernc@" + h)
 		put(t, s, run, trials)
 		proof := assay.Proof{Target: h, Build: h, Profile: h, Fault: assay.Fault(h), Claimed: assay.Durability(h), States: 2, Refuted: 2, Kind: assay.Refutation(h), Replay: h}
-		if err := s.KeepProof(t.Context(), h, proof); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.KeepProof(t.Context(), h, proof))
 	}
 	return start(t, Options{Store: s, AllowImport: true})
 }

@@ -26,9 +26,7 @@ func TestGallery(t *testing.T) {
 	put(t, s, run, analysistest.Launches(analysistest.Cell(browser.Hostile[0], browser.Hostile[0], "web"), 6, 1000, 1))
 	dir := filepath.Join(t.TempDir(), "new", "gallery")
 	paths, err := WriteGallery(t.Context(), dir, []Shown{{s, firstID}, {s, "hostile"}, {s, secondID}, {s, firstID}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, path := range paths {
 		names = append(names, filepath.Base(path))
@@ -39,13 +37,9 @@ func TestGallery(t *testing.T) {
 	var links []string
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		root, err := html.Parse(strings.NewReader(string(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n := range root.Descendants() {
 			if n.Data == "script" && n.FirstChild != nil && n.FirstChild.Data != report.Script && len(n.Attr) == 0 {
 				t.Errorf("%s has the script %s", path, n.FirstChild.Data)

@@ -21,9 +21,7 @@ func TestRunsQuery(t *testing.T) {
 		"plan=quick&driver=modernc&machine=x": true, "plan=kv&driver=modernc&machine=x": false,
 	} {
 		values, err := url.ParseQuery(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := newRunsQuery(values).has(run); got != want {
 			t.Errorf("%q: got that it has the run: %v, want %v", query, got, want)
 		}

@@ -33,9 +33,7 @@ const (
 func sampleStore(t testing.TB, runs int) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	for day := 1; day <= runs; day++ {
 		run := analysistest.PlainRun
@@ -63,13 +61,9 @@ func add(t testing.TB, s *store.Store, run assay.Run, day int) {
 
 func put(t testing.TB, s *store.Store, run assay.Run, trials []assay.Trial) {
 	t.Helper()
-	if err := s.Begin(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Begin(t.Context(), run))
 	for _, trial := range trials {
-		if err := s.Append(t.Context(), run.ID, trial); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Append(t.Context(), run.ID, trial))
 	}
 }
 
@@ -82,9 +76,7 @@ type serving struct {
 func start(t testing.TB, o Options) serving {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	logged := &bytes.Buffer{}
 	o.Log = logged
 	ctx, stop := context.WithCancel(context.Background())
@@ -106,22 +98,16 @@ func start(t testing.TB, o Options) serving {
 func (s serving) ask(t testing.TB, method, path string, body io.Reader, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if change != nil {
 		change(r)
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, page, found := strings.Cut(string(text), "</style>") // messages of tests need no style sheet
 	if !found {
 		page = string(text)
@@ -287,9 +273,7 @@ func send(t *testing.T, web serving, field string, file []byte) (*http.Response,
 	if err == nil {
 		_, err = part.Write(file)
 	}
-	if err := errors.Join(err, form.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, form.Close()))
 	return web.ask(t, "POST", "/import", &body, func(r *http.Request) { r.Header.Set("Content-Type", form.FormDataContentType()) })
 }
 
@@ -334,9 +318,7 @@ func TestImportBlames(t *testing.T) {
 	logged := &bytes.Buffer{}
 	r, err := http.NewRequestWithContext(t.Context(), "POST", "/import", strings.NewReader(
 		"--x\r\nContent-Disposition: form-data; name=run; filename=a\r\n\r\n"+file+"\r\n--x--\r\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
 	shut := &server{Options: Options{Store: s, Log: logged}}
 	w := httptest.NewRecorder()
@@ -375,5 +357,12 @@ func TestErrorIsLogged(t *testing.T) {
 	web.fail(a, err)
 	if !strings.Contains(logged.String(), "a.db") || strings.Contains(a.body.String(), "a.db") || a.status != 500 {
 		t.Errorf("logged %q, status %d, page\n%s", logged, a.status, &a.body)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

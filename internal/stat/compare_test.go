@@ -106,9 +106,7 @@ func TestNoise(t *testing.T) {
 		{"a mean that chance explains", []float64{1.21, 1, 1.21, 1}, 0.1, 0},
 	} {
 		p, err := NewPairs(test.twin, slices.Repeat([]float64{1}, len(test.twin)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := Rule{}.systematicNoise(p, Prior{})
 		if noise := Noise(p); math.Abs(noise-test.noise) > 1e-12 || math.Abs(got-test.systematic) > 1e-12 {
 			t.Errorf("%s: noise %g, of which %g is more than chance; want %g and %g", test.name, noise, got, test.noise, test.systematic)
@@ -349,13 +347,9 @@ func TestAddedLaunchesWidenIntervals(t *testing.T) {
 		}, 2.182892650 / 2.073873068},
 	} {
 		fixed, err := c.interval(Rule{Planned: 12})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		added, err := c.interval(Rule{Planned: 6})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := width(added) / width(fixed); math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: %.7f times as wide, want %.7f", name, got, c.want)
 		}
@@ -367,9 +361,7 @@ func TestAddedLaunchesWidenIntervals(t *testing.T) {
 func TestAddedPairs(t *testing.T) {
 	figures, baseline := pairs(12, 1.1, 0.03)
 	p, err := NewPairs(figures, baseline)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := Rule{Planned: 11}.Ratio(p)
 	p.Added = true
 	if got := (Rule{Planned: 12}).Ratio(p); got != want {
@@ -394,12 +386,17 @@ func TestUnpairedAllowsForEitherSide(t *testing.T) {
 	short, _ := pairs(6, 1.1, 0.03)
 	for name, sides := range map[string][2][]float64{"first": {long, short}, "second": {short, long}} {
 		fixed, err := Rule{Planned: 12}.CompareUnpaired(sides[0], sides[1], false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		added, err := Rule{Planned: 6}.CompareUnpaired(sides[0], sides[1], false)
 		if err != nil || !(added.Ratio.High > fixed.Ratio.High && added.Ratio.Low < fixed.Ratio.Low) {
 			t.Errorf("%s: %+v, %+v, %v", name, added.Ratio, fixed.Ratio, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

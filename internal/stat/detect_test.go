@@ -63,13 +63,9 @@ type detected struct {
 func readDetected(t *testing.T) detected {
 	t.Helper()
 	text, err := os.ReadFile("testdata/detect.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var d detected
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &d))
 	if len(d.Detectors) == 0 || len(d.Splits) == 0 || len(d.Steady) == 0 || len(d.SteadyFrom) == 0 || len(d.Enough) == 0 ||
 		len(d.Watched) == 0 || len(d.Variances) == 0 || len(d.Smallest) == 0 || len(d.Shares) == 0 {
 		t.Fatal("testdata/detect.json: a section is empty")

@@ -40,9 +40,7 @@ func TestPAgreesWithTheInterval(t *testing.T) {
 			}
 			rule := Rule{Margin: 0, Noise: noise}
 			c, err := rule.Compare(figures, base, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			decided := c.Verdict == Faster || c.Verdict == Slower
 			if decided != (c.P < 0.05) {
 				t.Errorf("noise %g, shift %.3f: %s with p = %g", noise, shift, c.Verdict, c.P)

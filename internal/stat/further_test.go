@@ -9,9 +9,7 @@ import (
 func TestFurtherAgreesWithSciPy(t *testing.T) {
 	for i, v := range readDetected(t).Enough {
 		p, err := NewPairs(v.Ratios, slices.Repeat([]float64{1}, len(v.Ratios)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rule, precision := Rule{Planned: v.Least}, math.Expm1(v.Half)
 		if got := rule.FurtherAlone(v.Ratios, precision); got != v.Enough-len(v.Ratios) || !near(p.SD, v.Spread) {
 			t.Errorf("case %d: %d more, spread %g; SciPy has %d, %g", i, got, p.SD, v.Enough-len(v.Ratios), v.Spread)

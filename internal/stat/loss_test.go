@@ -11,9 +11,7 @@ func TestLoss(t *testing.T) {
 	compare := func(n int, ratio float64) Comparison {
 		figures, reference := pairs(n, ratio, 0.02)
 		c, err := Rule{Margin: 0.02}.Compare(figures, reference, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return c
 	}
 	bound := func(ratio float64) float64 { // of four pairs

@@ -31,13 +31,9 @@ type vectors struct {
 func readVectors(t *testing.T) vectors {
 	t.Helper()
 	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var v vectors
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &v))
 	if len(v.T) == 0 || len(v.Intervals) == 0 || len(v.Ratios) == 0 || len(v.Percentiles) == 0 {
 		t.Fatal("testdata/vectors.json: a section is empty")
 	}

@@ -24,9 +24,7 @@ import (
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }

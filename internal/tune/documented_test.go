@@ -14,9 +14,7 @@ import (
 // The tables of docs/tune.md have the settings that are searched, and no others.
 func TestSpacesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/tune.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, _ := strings.Cut(string(page), "\n## The space\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	tables := strings.Split(section, "\n| factor | ")[1:]
@@ -58,9 +56,7 @@ func searched(t *testing.T, of engine) map[string]bool {
 	now := map[string]string{"journal_mode": "delete", "synchronous": "2", "cache_size": "-2000", "page_size": "4096", "auto_vacuum": "1", "sync": "1"}
 	s, err := of.space(now, Constraints{Class: assay.Process, Memory: 1024 * mib, Connections: 1, SingleProcess: true,
 		Synced: map[string]assay.Durability{"0": assay.Process, "1": assay.Power}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]bool{}
 	for _, f := range s.Factors {
 		for _, name := range strings.Split(f.Name, ", ") {

@@ -79,9 +79,7 @@ func TestPageInBrowser(t *testing.T) {
 	r.Space.Factors[0].Levels[1].Settings["cache_size"] = hostile
 	v := browser.New(t)
 	path := filepath.Join(v.Dir, "tune.html")
-	if err := os.WriteFile(path, []byte(text(t, r, "html")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text(t, r, "html")), 0o644))
 	for _, width := range []int64{1280, 390} {
 		for _, event := range v.Visit(t, "file://"+path, width) {
 			t.Errorf("%d: the page did: %q", width, event)

@@ -33,9 +33,7 @@ func fixture() *Report {
 func text(t *testing.T, r *Report, name string) string {
 	t.Helper()
 	f, err := Formats().Named(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
 	if err := f.Write(&out, r); err != nil {
 		t.Fatalf("%s: %v", name, err)

@@ -51,9 +51,7 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 			for _, connections := range []int{1, 8, 100} {
 				c := Constraints{Class: class, Memory: 256 * mib, Connections: connections, SingleProcess: true}
 				s, err := SQLiteEngine.space(now, c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if want := ClassOf(now).AtLeast(class) && SQLiteEngine.memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
 					t.Errorf("%v, %s: the search starts from the current settings: %t, want %t", now, class, s.StartIsCurrent, want)
 				}
@@ -82,9 +80,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 		return claimed
 	}
 	s, err := SQLiteEngine.space(defaults(nil), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	combinations(s, func(p Point) {
 		if s.Settings(p)["journal_mode"] == "wal" {
 			t.Errorf("got %v, whose promise was refuted", s.Settings(p))
@@ -100,9 +96,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 func TestUnmappedFile(t *testing.T) {
 	for why, want := range map[string]bool{"": true, "the file lies on nfs4": false} {
 		s, err := SQLiteEngine.space(defaults(nil), Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1, Unmapped: why})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := slices.ContainsFunc(s.Factors, func(f Factor) bool { return f.Name == "mmap_size" }); got != want {
 			t.Errorf("%q: mmap_size is tried: %t, want %t", why, got, want)
 		}
@@ -129,9 +123,7 @@ func TestSpaceOfSQLite(t *testing.T) {
 			"temp_store: now, 2", "wal_autocheckpoint: now, 10000, 100", "journal_size_limit: now, 67108864"}},
 	} {
 		s, err := SQLiteEngine.space(defaults(c.now), c.c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, f := range s.Factors {
 			var levels []string
@@ -175,9 +167,7 @@ func TestMemory(t *testing.T) {
 // A read-only database keeps its journal, and one in memory has nothing to tune.
 func TestWhatCannotBeTuned(t *testing.T) {
 	s, err := SQLiteEngine.space(defaults(map[string]string{"read_only": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range s.Factors {
 		if f.Name == "journal_mode, synchronous" || f.Name == "wal_autocheckpoint" {
 			t.Errorf("got the factor %s of a database that is only read", f.Name)
@@ -192,9 +182,7 @@ func TestWhatCannotBeTuned(t *testing.T) {
 func TestOwnFileIsNotRewritten(t *testing.T) {
 	for own, want := range map[bool]int{true: 0, false: 2} {
 		s, err := SQLiteEngine.space(defaults(map[string]string{"auto_vacuum": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1, OwnFile: own})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := 0
 		for _, f := range s.Factors {
 			if f.Name == "page_size" || f.Name == "auto_vacuum" {
@@ -209,9 +197,7 @@ func TestOwnFileIsNotRewritten(t *testing.T) {
 
 func TestWithoutALevel(t *testing.T) {
 	s, err := SQLiteEngine.space(defaults(nil), Constraints{Class: assay.Consistent, Memory: 64 * mib, Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for len(s.Factors) > 0 {
 		j := len(s.Factors) - 1
 		before := s.Factors[j]

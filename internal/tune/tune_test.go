@@ -60,9 +60,7 @@ func switches(n int) Space {
 func run(t *testing.T, s Space, budget time.Duration, m *machine) *Outcome {
 	t.Helper()
 	o, err := Run(context.Background(), Config{Space: s, Margin: 0.02, Budget: budget, Seed: 7}, m.measure)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o
 }
 
@@ -253,9 +251,7 @@ func idleIndexes(t *testing.T, found func(Finalist) bool) int {
 			return all, err
 		}
 		tuning := &tuning{config: Config{Space: withIndexes(1), Margin: 0.02}, measure: measure, refused: map[string]string{}, outcome: &Outcome{}}
-		if err := tuning.indexes(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tuning.indexes(t.Context()))
 		if slices.ContainsFunc(tuning.outcome.Indexes, found) {
 			n++
 		}

@@ -17,9 +17,7 @@ func TestRowsFile(t *testing.T) {
 		"\x03\x02\x00\x00\x00\xc3\xbc" + "\x04\x01\x00\x00\x00\x00"
 	file := rowsFile{filepath.Join(t.TempDir(), "rows")}
 	read := func(content string) (found []string, err error) {
-		if err := os.WriteFile(file.path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file.path, []byte(content), 0o600))
 		err = file.each(func(unit unitRows, row storedRow) error {
 			found = append(found, fmt.Sprintf("%v %d %#v", unit, row.step, row.values))
 			return nil

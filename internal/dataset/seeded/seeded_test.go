@@ -10,17 +10,13 @@ import (
 func connected(t testing.TB, seed uint64) *Session {
 	t.Helper()
 	s, done, err := Connect(t.Context(), ":memory:", seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := done(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := s.Begin(t.Context(), "test"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Begin(t.Context(), "test"))
 	return s
 }
 
@@ -28,21 +24,15 @@ func connected(t testing.TB, seed uint64) *Session {
 func numbers(t testing.TB, s *Session, query string) []int64 {
 	t.Helper()
 	rows, err := s.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	var all []int64
 	for rows.Next() {
 		var n int64
-		if err := rows.Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&n))
 		all = append(all, n)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 	return all
 }
 
@@ -139,16 +129,12 @@ func TestSeed(t *testing.T) {
 	const query = "SELECT text(7), hex(blob(3)), length(text(0)), length(blob(210)), random(-5, -5), hash(1) = hash(1), typeof(random(1, 9) / 10.0) FROM generate_series(1, 2)"
 	print := func(s *Session) string {
 		rows, err := s.QueryContext(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer rows.Close()
 		text := ""
 		for rows.Next() {
 			var v [7]any
-			if err := rows.Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]); err != nil {
-				t.Fatal(err)
-			}
+			must(t, rows.Scan(&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]))
 			text += fmt.Sprintln(v[:]...)
 		}
 		return text
@@ -161,15 +147,11 @@ func TestSeed(t *testing.T) {
 	if one == two {
 		t.Error("two seeds give the same values")
 	}
-	if err := first.Begin(t.Context(), "test"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Begin(t.Context(), "test"))
 	if again := print(first); again != one {
 		t.Errorf("the same stream gives %q, and then %q", one, again)
 	}
-	if err := first.Begin(t.Context(), "other"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Begin(t.Context(), "other"))
 	if third := print(first); third == one {
 		t.Error("two streams give the same values")
 	}
@@ -206,17 +188,13 @@ func TestForEach(t *testing.T) {
 	inOrder := func(row int) (int64, int) { return int64(row + 1), row }
 	open := func(rows int, at func(int) (int64, int)) func() [3]int64 {
 		found, err := s.ForEach(t.Context(), "SELECT :i, random(1, 1000), (SELECT x FROM t WHERE id = random(1, 1000)) -- :i\n;", Each{Stream: "a", Rows: rows, At: at})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { found.Close() })
 		return func() (v [3]int64) {
 			if !found.Next() {
 				t.Fatal(found.Err())
 			}
-			if err := found.Scan(&v[0], &v[1], &v[2]); err != nil {
-				t.Fatal(err)
-			}
+			must(t, found.Scan(&v[0], &v[1], &v[2]))
 			return v
 		}
 	}
@@ -239,5 +217,12 @@ func TestForEach(t *testing.T) {
 	}
 	if len(drawn) < 80 || len(looked) < 80 {
 		t.Errorf("100 operations have %d and %d different values", len(drawn), len(looked))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

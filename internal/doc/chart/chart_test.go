@@ -73,19 +73,13 @@ func TestGolden(t *testing.T) {
 	for name, c := range samples() {
 		for width, suffix := range map[Width]string{Wide: "wide", Narrow: "narrow"} {
 			got, err := c.SVG(width)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			golden := filepath.Join("testdata", name+"-"+suffix+".svg")
 			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(golden, got, 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !bytes.Equal(got, want) {
 				t.Errorf("%s differs; look at the new one with -update", golden)
 			}
@@ -179,9 +173,7 @@ func TestTextsFit(t *testing.T) {
 	for name, c := range charts {
 		for _, width := range []Width{Wide, Narrow} {
 			svg, err := c.SVG(width)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all, right, bottom := words(t, svg)
 			if len(all) == 0 || right != float64(width) {
 				t.Errorf("%s: %d texts on a width of %g", name, len(all), right)
@@ -208,9 +200,7 @@ func TestHostileText(t *testing.T) {
 		c := &Chart{Title: hostile, Description: hostile, Body: rows}
 		for _, draw := range []func() ([]byte, error){func() ([]byte, error) { return c.SVG(Wide) }, func() ([]byte, error) { return c.SVG(Narrow) }, c.File} {
 			svg, err := draw()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			words(t, svg)
 		}
 	}
@@ -219,9 +209,7 @@ func TestHostileText(t *testing.T) {
 // A file stands alone: it has colours for both themes.
 func TestFile(t *testing.T) {
 	svg, err := samples()["rows"].File()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"<style>.f0{fill:#ffffff}", "prefers-color-scheme:dark", `role="img"`, "<title>rows: what each reaches</title><desc>four rows</desc>"} {
 		if !bytes.Contains(svg, []byte(want)) {
 			t.Errorf("has no %s", want)
@@ -264,9 +252,7 @@ func TestStrangeFigures(t *testing.T) {
 		for _, body := range []Body{rows, lines} {
 			for _, width := range []Width{Wide, Narrow} {
 				svg, err := (&Chart{Title: "strange", Body: body}).SVG(width)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				words(t, svg)
 				if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("Inf")) {
 					t.Errorf("log %v: a number that is none in\n%s", log, svg)
@@ -363,5 +349,12 @@ func TestStrip(t *testing.T) {
 	}
 	if a.From == a.To || b.From >= b.At || b.At >= b.To || c.From != c.To || c.At != b.At {
 		t.Errorf("got the marks %v, %v, %v", a, b, c)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

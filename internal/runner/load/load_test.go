@@ -36,9 +36,7 @@ func serve(t *testing.T, handler http.HandlerFunc) string {
 func run(t *testing.T, c Config) Result {
 	t.Helper()
 	r, err := Run(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
@@ -158,9 +156,7 @@ func TestWrongAndFailed(t *testing.T) {
 // TestRefused: where nobody listens there is no result.
 func TestRefused(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l.Close()
 	if _, err := Run(t.Context(), Config{URL: "http://" + l.Addr().String(), Clients: 2, Requests: 10}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("got %v", err)
@@ -172,9 +168,7 @@ func TestRefused(t *testing.T) {
 func TestServerDies(t *testing.T) {
 	for _, rate := range []float64{0, 50_000} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		go dieAfter(l, 30)
 		r := run(t, Config{URL: "http://" + l.Addr().String(), Clients: 1, Requests: 5000, Rate: rate})
 		few := r.Failed < 900 && r.Dropped == 0 // on a slow machine some wait too long to be sent at all
@@ -285,9 +279,7 @@ func endlessWithoutLength(out net.Conn) {
 func hostile(t *testing.T, answer func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -353,9 +345,7 @@ func expectNothing(t *testing.T) string { return expect(t) }
 // TestBare: what the generator's limit is measured on answers as workers do.
 func TestBare(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ended := make(chan error)
 	go func() { ended <- ServeBare(l) }()
 	r := run(t, Config{URL: "http://" + l.Addr().String() + "/{n}", Clients: 3, Requests: 100,
@@ -430,9 +420,7 @@ func TestPanicInALoad(t *testing.T) {
 			if g.target, err = parse(url); err != nil {
 				t.Fatal(err)
 			}
-			if err := g.connect(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, g.connect(t.Context()))
 			plant(g.conns[1])
 			err = guard.Error(func() error {
 				_, err := g.run(t.Context())
@@ -443,5 +431,12 @@ func TestPanicInALoad(t *testing.T) {
 				t.Errorf("%s, %+v: got %v, want the planted panic with its stack", name, c, err)
 			}
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -50,9 +50,7 @@ func TestSearchIsNotBiased(t *testing.T) {
 			rate, _, err := Search{Limit: 1e5, Holds: func(rate float64, _ bool) (bool, error) {
 				return rate <= right*math.Exp(spread*random.NormFloat64()), nil
 			}}.Run()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			sum += rate / right
 		}
 		if got := sum / searches; got < 0.95 || got > 1.02 {

@@ -67,21 +67,15 @@ func TestEngines(t *testing.T) {
 func worker(t *testing.T, driver string) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &build.Builder{Source: build.Source{Dir: dir}, Cache: filepath.Join(cache, "assay")}
 	w, err := b.Build(t.Context(), build.Spec{Name: driver})
 	if lacks := new(build.NotInstalledError); errors.As(err, &lacks) || errors.Is(err, build.ErrUnreachable) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w.Program
 }
 
@@ -95,17 +89,11 @@ func traced(t *testing.T, strace, program string, open wire.Open, step wire.Step
 	marks, trace := filepath.Join(t.TempDir(), "marks"), filepath.Join(t.TempDir(), "trace.col")
 	builder := column.NewBuilder(column.Blob, column.Blob)
 	for i := range 2 * units {
-		if err := builder.Append(fmt.Appendf(nil, "key %d", i), make([]byte, 100)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append(fmt.Appendf(nil, "key %d", i), make([]byte, 100)))
 	}
-	if err := builder.WriteFile(trace); err != nil {
-		t.Fatal(err)
-	}
+	must(t, builder.WriteFile(trace))
 	w, err := process.Start(t.Context(), program, process.Options{Dir: dir, Under: syncs.Command(strace, output)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Kill()
 	open.Path = filepath.Join(dir, "data")
 	operation := wire.Operation{Name: "put", Trace: trace, Changes: true, Steps: []wire.Step{step}}
@@ -126,13 +114,16 @@ func traced(t *testing.T, strace, program string, open wire.Open, step wire.Step
 		t.Fatal(err)
 	}
 	file, err := os.Open(output)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	calls, err := syncs.Parse(file)
+	must(t, err)
+	return syncs.Judge(calls, dir, marks, false)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return syncs.Judge(calls, dir, marks, false)
 }

@@ -31,9 +31,7 @@ func TestMain(m *testing.M) {
 func folders(t *testing.T, parent string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, entry := range entries {
 		if entry.IsDir() {
@@ -47,28 +45,20 @@ func folders(t *testing.T, parent string) []string {
 func TestSweep(t *testing.T) {
 	parent := filepath.Join(t.TempDir(), "not", "there")
 	going, err := New(parent, "work-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	killed := exec.Command(program)
 	killed.Env = append(os.Environ(), parentFolder+"="+parent)
 	if out, err := killed.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("got %v, want that it was killed\n%s", err, out)
 	}
-	if err := os.Mkdir(filepath.Join(parent, "mine"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(parent, "mine"), 0o755))
 	if got := folders(t, parent); len(got) != 3 {
 		t.Fatalf("before: got %q, want those of two processes, and mine", got)
 	}
 	next, err := New(parent, "work-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{"mine", filepath.Base(going.Path), filepath.Base(next.Path)}
 	slices.Sort(want)
 	if got := folders(t, parent); !slices.Equal(got, want) {
@@ -110,22 +100,16 @@ func TestAtTheSameTime(t *testing.T) {
 func TestNamed(t *testing.T) {
 	parent := t.TempDir()
 	first, err := Named(parent, "run-", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := Named(parent, "run-", "a"); err == nil || !strings.Contains(err.Error(), "run-a is in use by another assay") {
 		t.Errorf("a second time: got %v, want that it is in use", err)
 	}
-	if err := os.WriteFile(filepath.Join(first.Path, "data"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(first.Path, "data"), nil, 0o600))
 	if err := first.lock.Close(); err != nil { // as when its process is killed
 		t.Fatal(err)
 	}
 	again, err := Named(parent, "run-", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := os.Stat(filepath.Join(again.Path, "data")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was in it before: got %v, want that it is gone", err)
 	}
@@ -143,18 +127,19 @@ func TestRemoveWhileOthersSweep(t *testing.T) {
 			t.Parallel()
 			for range 100 {
 				f, err := New(parent, "work-")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				for _, name := range []string{"a", "z"} { // before and behind the lock
-					if err := os.WriteFile(filepath.Join(f.Path, name), nil, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile(filepath.Join(f.Path, name), nil, 0o600))
 				}
-				if err := f.Remove(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, f.Remove())
 			}
 		})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
