@@ -22,20 +22,14 @@ import (
 
 // factsFlags are what the facts subcommand was asked for.
 type factsFlags struct {
-	outputs[measuredFacts]
+	outputs[facts.Measured]
 	save string
 }
 
-// measuredFacts are those of a driver or of a library.
-type measuredFacts interface {
-	Encode() ([]byte, error)
-	Save(dir string) (path string, err error)
-}
-
-var factsFormats = format.List[measuredFacts]{
-	{Name: "text", Write: func(out io.Writer, f measuredFacts) error { return doc.WriteList(out, factsDocument(f), 0) }},
-	{Name: "json", Write: func(out io.Writer, f measuredFacts) error {
-		data, err := f.Encode()
+var factsFormats = format.List[facts.Measured]{
+	{Name: "text", Write: func(out io.Writer, f facts.Measured) error { return doc.WriteList(out, factsDocument(f), 0) }},
+	{Name: "json", Write: func(out io.Writer, f facts.Measured) error {
+		data, err := facts.Encode(f)
 		if err == nil {
 			_, err = out.Write(data)
 		}
@@ -120,7 +114,7 @@ func (a *app) listFacts() error {
 	for _, name := range libraries.Names() {
 		var versions []string
 		for _, l := range libraries.Versions(name) {
-			versions = append(versions, strings.TrimPrefix(l.Label(), name+"@"))
+			versions = append(versions, strings.TrimPrefix(l.At().String(), name+"@"))
 		}
 		fmt.Fprintf(a.stdout, "%s: %s\n", name, strings.Join(versions, ", "))
 	}
@@ -133,7 +127,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		return err
 	}
 	for _, spec := range specs {
-		var f measuredFacts
+		var f facts.Measured
 		if slices.Contains(facts.LibraryNames(), assay.ParseDriverName(spec).Name) {
 			f, err = measureLibrary(ctx, l.Cache, spec)
 		} else {
@@ -143,7 +137,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 			f, err = a.storedFacts(spec, err)
 		}
 		if err == nil && flags.save != "" {
-			_, err = f.Save(flags.save)
+			_, err = facts.Save(flags.save, f)
 		}
 		if err == nil {
 			err = flags.write(a.stdout, f)
@@ -157,7 +151,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 
 // storedFacts are those that were measured before, where an experiment cannot be made now
 // for a reason.
-func (a *app) storedFacts(spec string, reason error) (measuredFacts, error) {
+func (a *app) storedFacts(spec string, reason error) (facts.Measured, error) {
 	named := assay.ParseDriverName(spec)
 	table, err := factsTable()
 	if err != nil {
@@ -167,12 +161,12 @@ func (a *app) storedFacts(spec string, reason error) (measuredFacts, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found measuredFacts
+	var found facts.Measured
 	if f, there := table.Find(named.Name, named.Version); there {
 		found = f
 	}
 	for _, l := range libraries.Versions(named.Name) {
-		if l.Label() == spec {
+		if l.At().String() == spec {
 			found = l
 		}
 	}
@@ -200,7 +194,7 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 }
 
 // factsDocument shows what was measured of a driver or of a library.
-func factsDocument(of measuredFacts) (d doc.Document) {
+func factsDocument(of facts.Measured) (d doc.Document) {
 	grid := doc.Grid{Header: []string{"", ""}}
 	add := func(name, text string) { grid.Rows = append(grid.Rows, []string{name, cmp.Or(text, "-")}) }
 	defaults := func(values map[string]string) string {
@@ -210,13 +204,13 @@ func factsDocument(of measuredFacts) (d doc.Document) {
 	note := ""
 	switch f := of.(type) {
 	case facts.Library:
-		d.Add(doc.Paragraph, "%s, SQLite %s, measured on %s", f.Label(), f.Engine, f.On)
+		d.Add(doc.Paragraph, "%s, SQLite %s, measured on %s", f.At(), f.Engine, f.On)
 		add("default", defaults(f.Defaults)+", transactions "+f.Defaults[facts.Begin])
 		for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
 			add(string(effect), strings.Join(f.Effects[effect], " "))
 		}
 	case facts.Facts:
-		d.Add(doc.Paragraph, "%s (%s), SQLite %s, measured on %s", f.Name(), f.Module, f.Engine, f.On)
+		d.Add(doc.Paragraph, "%s (%s), SQLite %s, measured on %s", f.At(), f.Module, f.Engine, f.On)
 		add("default", defaults(f.Defaults))
 		for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
 			add("with any _pragma in the DSN", name+" "+f.BesidePragma[name])
@@ -241,7 +235,7 @@ func workingSpellings(f facts.Facts, setting string) string {
 	var all []string
 	for _, s := range f.Working(setting, true) {
 		text := s.With("...")
-		if !slices.ContainsFunc(plain, func(p facts.Spelling) bool { return p.Key == s.Key && p.Pragma == s.Pragma && p.Equals == s.Equals }) {
+		if !slices.ContainsFunc(plain, func(p facts.Option) bool { return p.Key == s.Key }) {
 			text = "file:?" + text
 		}
 		all = append(all, text)

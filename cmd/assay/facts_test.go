@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"assay/internal/lint/facts"
 )
 
 // Facts that cannot be measured now are those that were stored, and the reason is said;
@@ -25,11 +23,8 @@ func TestStoredFacts(t *testing.T) {
 		a.progress = newProgress(a, true)
 		found, err := a.storedFacts(spec, reason)
 		got := ""
-		switch f := found.(type) {
-		case facts.Library:
-			got = f.Label()
-		case facts.Facts:
-			got = f.Name()
+		if found != nil {
+			got = found.At().String()
 		}
 		noted := strings.HasSuffix(said.String(), "and not again: python3 is missing\n")
 		if got != want || noted != (want != "") || (want == "") != errors.Is(err, reason) {

@@ -229,7 +229,7 @@ func askedBy(dsn string, f facts.Facts) []doctor.Asked {
 		}
 		a := doctor.Asked{Parameter: parameter}
 		if s, value, named := facts.Named(uri, parameter); named {
-			a.Setting, a.Fix = s.Setting, fixOf(s, value, uri, f)
+			a.Setting, a.Fix = s.Meaning, fixOf(s, value, uri, f)
 			a.Value, _ = s.Reads(value)
 		}
 		all = append(all, a)
@@ -238,14 +238,14 @@ func askedBy(dsn string, f facts.Facts) []doctor.Asked {
 }
 
 // fixOf is how a connection gets a setting.
-func fixOf(s facts.Spelling, value string, uri bool, f facts.Facts) string {
-	if works := f.Working(s.Setting, uri); len(works) > 0 {
+func fixOf(s facts.Option, value string, uri bool, f facts.Facts) string {
+	if works := f.Working(s.Meaning, uri); len(works) > 0 {
 		return "write " + works[0].With(value) + " in the DSN, once"
 	}
-	if setting, _ := sqlite.Lookup(s.Setting); !setting.Pragma {
+	if setting, _ := sqlite.Lookup(s.Meaning); !setting.Pragma {
 		return "leave it out, or look into the driver's documentation for how it opens a file so"
 	}
-	return "PRAGMA " + s.Setting + " = " + value + " on each connection"
+	return "PRAGMA " + s.Meaning + " = " + value + " on each connection"
 }
 
 // readBack is what a DSN asks for, and what settings read back as.

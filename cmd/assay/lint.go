@@ -128,7 +128,7 @@ func (a *app) lintConfigurations(ctx context.Context, flags lintFlags) (lint.Res
 	for _, spec := range result.Unmeasured {
 		l, err := measureLibrary(ctx, cache, spec)
 		if err == nil {
-			_, err = l.Save(dir)
+			_, err = facts.Save(dir, l)
 		}
 		if err != nil {
 			return result, &measuringError{err}
@@ -199,7 +199,7 @@ func (a *app) factsKeeper(table *facts.Table) (factsKeeper, error) {
 // keep takes facts, or why there are none.
 func (k factsKeeper) keep(f facts.Facts, err error) error {
 	if err == nil {
-		_, err = f.Save(k.dir)
+		_, err = facts.Save(k.dir, f)
 	}
 	if err != nil {
 		return &measuringError{err}
@@ -235,7 +235,7 @@ func (a *app) tryUntried(ctx context.Context, untried []lint.Untried, table *fac
 	}
 	slips := map[lint.Driver][]facts.Slip{}
 	for _, u := range untried {
-		if !slices.Contains(slips[u.Driver], u.Slip) {
+		if !slices.ContainsFunc(slips[u.Driver], func(s facts.Slip) bool { return s.Written.String() == u.Written.String() }) {
 			slips[u.Driver] = append(slips[u.Driver], u.Slip)
 		}
 	}

@@ -101,13 +101,13 @@ func (all Ecosystems) OptionsOf(ecosystem string, drivers []string) string {
 }
 
 // pragma is a driver's own parameter of a DSN that runs any PRAGMA.
-var pragma = facts.Spelling{URI: true, Key: "_pragma", Pragma: "cache_size", Setting: "cache_size"}
+var pragma = facts.Option{Place: facts.InFile, Key: "_pragma=cache_size()"}
 
 // parameter is the driver's own of the DSN, as experiments found it; empty: there is none, and
 // SQL does it.
 func (e ecosystem) parameter(name, value string) string {
 	if effect, _ := e.facts.Effect(pragma); effect == facts.Applied {
-		return facts.Spelling{Key: pragma.Key, Pragma: name}.With(value)
+		return facts.Option{Key: "_pragma=" + name + "()"}.With(value)
 	}
 	if setting, _ := sqlite.Lookup(name); !setting.Pragma {
 		value = strings.ToLower(value)

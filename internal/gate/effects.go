@@ -6,7 +6,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"strings"
 
 	"assay/internal/advisories"
 	"assay/internal/analysis/wording"
@@ -42,7 +41,7 @@ func effectsOnce(base, head func() (facts.Facts, error)) Effects {
 	}
 	is, err := head()
 	if err != nil {
-		return Effects{Lost: []Finding{{Outcome, "", fmt.Sprintf("the experiments with parameters of a DSN fail: %v; they do not with %s", err, was.Name())}}}
+		return Effects{Lost: []Finding{{Outcome, "", fmt.Sprintf("the experiments with parameters of a DSN fail: %v; they do not with %s", err, was.At())}}}
 	}
 	return Compare(was, is)
 }
@@ -58,7 +57,7 @@ func Compare(base, head facts.Facts) Effects {
 		switch {
 		case was == is || is == "":
 		case was == facts.Shared:
-			e.Lost = append(e.Lost, Finding{Memory, "", fmt.Sprintf("%s is one database of all connections with %s, and with %s %s", dsn, base.Name(), head.Name(), sharing[is])})
+			e.Lost = append(e.Lost, Finding{Memory, "", fmt.Sprintf("%s is one database of all connections with %s, and with %s %s", dsn, base.At(), head.At(), sharing[is])})
 		default:
 			e.Notes = append(e.Notes, fmt.Sprintf("%s was %s, and is %s", dsn, sharing[was], sharing[is]))
 		}
@@ -78,9 +77,9 @@ func (e *Effects) bugs(base, head facts.Facts) {
 		had[bug.ID] = true
 	}
 	for _, bug := range bugsOf(head) {
-		text := fmt.Sprintf("%s has SQLite %s: %s: %s", head.Name(), head.Engine, bug.Sentence(), bug.URL)
+		text := fmt.Sprintf("%s has SQLite %s: %s: %s", head.At(), head.Engine, bug.Sentence(), bug.URL)
 		if had[bug.ID] {
-			e.Notes = append(e.Notes, text+"; so has "+base.Name())
+			e.Notes = append(e.Notes, text+"; so has "+base.At().String())
 		} else {
 			e.Lost = append(e.Lost, Finding{KnownBug, "", text})
 		}
@@ -101,30 +100,30 @@ var effects = map[facts.Effect]string{facts.Ignored: "is ignored", facts.Fails: 
 // parameters compares the ways to write a setting in a DSN.
 func (e *Effects) parameters(base, head facts.Facts) {
 	var started int
-	for _, s := range facts.Spellings() {
+	for _, s := range facts.Options("") {
 		was, tried := base.Effect(s)
 		is, also := head.Effect(s)
 		switch {
 		case !tried || !also || was == is:
 		case was == facts.Applied:
-			e.lose(s, fmt.Sprintf(" in a DSN %s; %s applies it", effects[is], base.Name()))
+			e.lose(s, fmt.Sprintf(" in a DSN %s; %s applies it", effects[is], base.At()))
 		case is == facts.Applied:
 			started++
 		}
 	}
 	if started > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.Name()))
+		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.At()))
 	}
 }
 
 // lose notes a parameter that has no effect any more. One that is lost in a DSN with
 // file: and in one without is one finding.
-func (e *Effects) lose(s facts.Spelling, what string) {
-	other := s
-	other.URI = !s.URI
-	i := slices.IndexFunc(e.Lost, func(f Finding) bool { return f.Message == other.String()+what })
+func (e *Effects) lose(s facts.Option, what string) {
+	i := slices.IndexFunc(e.Lost, func(f Finding) bool {
+		return f.Message == facts.InFile+s.Key+what || f.Message == facts.InPath+s.Key+what
+	})
 	if i >= 0 {
-		e.Lost[i].Message = strings.TrimPrefix(strings.TrimPrefix(s.String(), "file:"), "?") + what
+		e.Lost[i].Message = s.Key + what
 		return
 	}
 	e.Lost = append(e.Lost, Finding{Parameter, "", s.String() + what})

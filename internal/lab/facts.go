@@ -11,7 +11,7 @@ import (
 
 // TryInDSN builds a driver, and tries spellings that no experiment was made about.
 func (l *Lab) TryInDSN(ctx context.Context, f facts.Facts, slips []facts.Slip) (facts.Facts, error) {
-	worker, err := l.Build(ctx, f.Name())
+	worker, err := l.Build(ctx, f.At().String())
 	if err != nil {
 		return f, err
 	}

@@ -51,35 +51,39 @@ func lockedBugs(root tree, name string, result *Result) {
 // pinnedBy returns what reads the versions of libraries in a file of that name; nil where
 // it is no lock file.
 func pinnedBy(file string) func([]byte) (map[string][]string, error) {
+	registry := ""
 	switch {
 	case file == "go.mod":
 		return goModules
 	case file == "package-lock.json":
-		return func(data []byte) (map[string][]string, error) {
-			return pinnedOf("npm", func(name string) ([]string, error) { return npmVersions(data, name) })
-		}
+		registry = "npm"
 	case file == "Gemfile.lock":
-		return func(data []byte) (map[string][]string, error) {
-			gems := lockedGems(string(data))
-			return pinnedOf("gem", func(name string) ([]string, error) { return []string{gems[name]}, nil })
-		}
+		registry = "gem"
 	case strings.HasPrefix(file, "requirements") && strings.HasSuffix(file, ".txt"), slices.Contains([]string{"poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"}, file):
-		return func(data []byte) (map[string][]string, error) {
-			return pinnedOf("pypi", func(name string) ([]string, error) { return packageVersions(file, string(data), name), nil })
-		}
+		registry = "pypi"
+	default:
+		return nil
 	}
-	return nil
+	return func(data []byte) (all map[string][]string, err error) {
+		all = map[string][]string{}
+		for _, name := range advisories.Packages(registry) {
+			if all[registry+":"+name], err = versionsIn(file, data, name); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
 }
 
-// pinnedOf are the versions of a registry's packages that have an engine.
-func pinnedOf(registry string, versions func(name string) ([]string, error)) (all map[string][]string, err error) {
-	all = map[string][]string{}
-	for _, name := range advisories.Packages(registry) {
-		if all[registry+":"+name], err = versions(name); err != nil {
-			return nil, err
-		}
+// versionsIn are the versions of a package that a lock file names.
+func versionsIn(file string, data []byte, name string) ([]string, error) {
+	switch file {
+	case "package-lock.json":
+		return npmVersions(data, name)
+	case "Gemfile.lock":
+		return []string{lockedGems(string(data))[name]}, nil
 	}
-	return all, nil
+	return packageVersions(file, string(data), name), nil
 }
 
 // goModules are the modules that a go.mod requires, as it replaces them. One that is
@@ -165,11 +169,9 @@ func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error
 		if err != nil {
 			return Pin{}, err
 		}
-		versions := packageVersions(file, string(data), name)
-		if file == "package-lock.json" {
-			if versions, err = npmVersions(data, name); err != nil {
-				return Pin{}, fmt.Errorf("%s: %w", file, err)
-			}
+		versions, err := versionsIn(file, data, name)
+		if err != nil {
+			return Pin{}, fmt.Errorf("%s: %w", file, err)
 		}
 		slices.Sort(versions)
 		if versions = slices.Compact(versions); len(versions) == 1 {

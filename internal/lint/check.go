@@ -112,7 +112,7 @@ func (c *checker) checkReadOnly(o *open, f facts.Facts) {
 		for _, asked := range o.dsn.parameters {
 			s, value, known := facts.Parse(true, asked)
 			works, _ := f.Effect(s)
-			if !known || s.Setting != "journal_mode" || !strings.EqualFold(value, "wal") || works != facts.Applied {
+			if !known || s.Meaning != "journal_mode" || !strings.EqualFold(value, "wal") || works != facts.Applied {
 				continue
 			}
 			what := "without effect"
@@ -147,7 +147,7 @@ func (c *checker) checkShared(o *open, f facts.Facts) {
 	if o.dsn.memory != "" || c.pools.single || o.dsn.value("cache") != "shared" || !o.dsn.certainly(true) {
 		return
 	}
-	if effect, _ := f.Effect(facts.Spelling{URI: true, Key: "cache", Setting: "shared_cache"}); effect == facts.Applied {
+	if effect, _ := f.Effect(facts.Option{Place: facts.InFile, Key: "cache"}); effect == facts.Applied {
 		c.report(c.find(o, "cache=shared"), SharedFile,
 			"a shared cache makes connections of one process lock whole tables against each other, with errors that no busy timeout waits for; leave cache=shared out and set WAL")
 	}
@@ -159,7 +159,7 @@ func (o *open) sets(setting string, f facts.Facts) bool {
 		for _, uri := range o.dsn.forms {
 			s, _, known := facts.Parse(uri, parameter)
 			effect, _ := f.Effect(s)
-			if known && s.Setting == setting && effect == facts.Applied {
+			if known && s.Meaning == setting && effect == facts.Applied {
 				return true
 			}
 		}
@@ -192,7 +192,7 @@ func (c *checker) checkTimeout(o *open, f facts.Facts) {
 		return
 	}
 	c.report(c.given(o.arg, o.known).Pos(), NoTimeout, "%s %s waits 0 ms for a lock by default, so that a second writer fails at once with \"database is locked\"; %s",
-		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "busy_timeout"}, "5000", []facts.Facts{f}))
+		o.driver.Name, o.driver.Version, c.advice(o, facts.Option{Meaning: "busy_timeout"}, "5000", []facts.Facts{f}))
 }
 
 func (c *checker) checkForeignKeys(o *open, f facts.Facts) {
@@ -200,5 +200,5 @@ func (c *checker) checkForeignKeys(o *open, f facts.Facts) {
 		return
 	}
 	c.report(c.given(o.arg, o.known).Pos(), NoKeys, "%s %s does not enforce foreign keys by default, and the schema in this package has some; %s",
-		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "foreign_keys"}, "1", []facts.Facts{f}))
+		o.driver.Name, o.driver.Version, c.advice(o, facts.Option{Meaning: "foreign_keys"}, "1", []facts.Facts{f}))
 }

@@ -121,10 +121,10 @@ func readPython(ctx context.Context, sources []source, result *notes) ([]configu
 		return nil, nil
 	}
 	modules, err := parsePython(ctx, sources)
-	if missing, is := errors.AsType[*noPythonError](err); is {
+	if errors.Is(err, errNoPython) {
 		result.Configurations, result.Seen = result.Configurations+len(sources), result.Seen+len(sources)
 		for _, f := range sources {
-			result.Broken = append(result.Broken, f.name+": "+missing.Error())
+			result.Broken = append(result.Broken, f.name+": "+err.Error())
 		}
 		return nil, nil
 	}

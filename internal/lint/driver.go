@@ -44,24 +44,16 @@ func (c *checker) checkParameters(o *open, around []facts.Facts) {
 		}
 		w := written{shown: parameter, at: c.position(c.find(o, parameter)), readOnly: o.readOnly(), memory: o.dsn.memory != ""}
 		for _, uri := range o.dsn.forms {
-			var s facts.Spelling
-			s, w.value, w.tried = facts.Parse(uri, parameter)
-			w.options = append(w.options, s.Option())
+			var o facts.Option
+			o, w.value, w.tried = facts.Parse(uri, parameter)
+			w.options = append(w.options, o)
 		}
 		w.known = !strings.Contains(w.value, unknown)
 		j.check(w)
 	}
 }
 
-// spellingOf is the spelling that an option is.
-func spellingOf(o facts.Option) facts.Spelling {
-	all := facts.Spellings()
-	return all[slices.IndexFunc(all, func(s facts.Spelling) bool { return s.String() == o.Key })]
-}
-
-func (l dsnLanguage) reads(o facts.Option, value string) (string, bool) {
-	return spellingOf(o).Reads(value)
-}
+func (l dsnLanguage) reads(o facts.Option, value string) (string, bool) { return o.Reads(value) }
 
 func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, reason string) {
 	for _, uri := range l.open.dsn.forms {
@@ -82,18 +74,17 @@ func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, 
 		case l.around[0].Version == l.open.driver.Version:
 			l.Untried = append(l.Untried, Untried{l.open.driver, slip})
 		}
-		return slip.Meant.Option(), s, true, ""
+		return slip.Meant, s, true, ""
 	}
 	return facts.Option{}, saying{}, false, ""
 }
 
 func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s saying, reason string) {
-	spelling := spellingOf(o)
-	if _, valid := spelling.Reads(w.value); effect == facts.Applied && w.known && !valid {
+	if _, valid := o.Reads(w.value); effect == facts.Applied && w.known && !valid {
 		return saying{}, "no experiment is about this value, and " + o.Meaning + " is not known to take it"
 	}
-	begun := spelling
-	begun.URI = true
+	begun := o
+	begun.Place = facts.InFile
 	works, _ := l.around[0].Effect(begun)
 	s = saying{IgnoredKey, "ignores " + w.shown, ""}
 	switch {
@@ -103,26 +94,26 @@ func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s 
 		return saying{}, "the experiment could not open the database, and another value may do"
 	case effect == facts.Literal:
 		s.rule, s.says = FileName, "takes "+w.shown+" for a part of the file's name"
-	case works == facts.Applied && !spelling.URI:
+	case works == facts.Applied && o.Place == facts.InPath:
 		s.rule, s.says = PlainPath, s.says+" in a DSN that does not begin with file:"
 	}
-	if s.advice = "; " + l.advice(l.open, spelling, w.value, l.around); s.rule.ID != IgnoredKey.ID && works == facts.Applied {
+	if s.advice = "; " + l.advice(l.open, o, w.value, l.around); s.rule.ID != IgnoredKey.ID && works == facts.Applied {
 		s.advice = "; begin the DSN with file:"
 	}
 	return s, ""
 }
 
 // advice is the spelling that works, with a value that the setting takes.
-func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
-	setting, _ := sqlite.Lookup(s.Setting)
-	_, valid := s.Reads(value)
-	switch why := leftOut(written{readOnly: o.readOnly(), memory: o.dsn.memory != ""}, s.Option()); {
+func (c *checker) advice(o *open, asked facts.Option, value string, around []facts.Facts) string {
+	setting, _ := sqlite.Lookup(asked.Meaning)
+	_, valid := asked.Reads(value)
+	switch why := leftOut(written{readOnly: o.readOnly(), memory: o.dsn.memory != ""}, asked); {
 	case why != "":
 		return why
 	case setting.Name == "" || valid || strings.Contains(value, unknown):
-		return workingSpelling(o, s, value, around)
+		return workingSpelling(o, asked, value, around)
 	}
-	return fmt.Sprintf("%s is not known to take %s: want %s; %s", s.Setting, value, want(setting), workingSpelling(o, s, "VALUE", around))
+	return fmt.Sprintf("%s is not known to take %s: want %s; %s", asked.Meaning, value, want(setting), workingSpelling(o, asked, "VALUE", around))
 }
 
 // want says which values a setting takes, without the units that plans have.
@@ -132,9 +123,9 @@ func want(s setting.Setting) string {
 }
 
 // workingSpelling is the spelling that works, with a value.
-func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Facts) string {
+func workingSpelling(o *open, asked facts.Option, value string, around []facts.Facts) string {
 	for _, uri := range []bool{o.dsn.forms[0], true} {
-		for _, works := range preferred(around[0].Working(s.Setting, uri)) {
+		for _, works := range preferred(around[0].Working(asked.Meaning, uri)) {
 			switch {
 			case !working(around, works):
 			case uri == o.dsn.forms[0]:
@@ -144,15 +135,15 @@ func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Fac
 			}
 		}
 	}
-	if s.Pragma != "" || !slices.Contains(openModes, s.Setting) {
-		return "the DSN has no way to set it: run PRAGMA " + s.Setting + " = " + value + " on every new connection"
+	if strings.Contains(asked.Key, "=") || !slices.Contains(openModes, asked.Meaning) {
+		return "the DSN has no way to set it: run PRAGMA " + asked.Meaning + " = " + value + " on every new connection"
 	}
-	return "this driver has no way to set " + s.Setting
+	return "this driver has no way to set " + asked.Meaning
 }
 
-func working(around []facts.Facts, s facts.Spelling) bool {
+func working(around []facts.Facts, o facts.Option) bool {
 	return !slices.ContainsFunc(around, func(f facts.Facts) bool {
-		effect, _ := f.Effect(s)
+		effect, _ := f.Effect(o)
 		return effect != facts.Applied
 	})
 }
@@ -162,15 +153,7 @@ var openModes = []string{"read_only", "immutable", "shared_cache", "mutex"}
 
 // preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
 // alike.
-func preferred(all []facts.Spelling) []facts.Spelling {
-	slices.SortStableFunc(all, func(a, b facts.Spelling) int {
-		rank := func(s facts.Spelling) int {
-			if s.Pragma != "" && !s.Equals {
-				return 0
-			}
-			return 1
-		}
-		return rank(a) - rank(b)
-	})
-	return all
+func preferred(all []facts.Option) []facts.Option {
+	plain := func(o facts.Option) bool { return !strings.HasSuffix(o.Key, "()") }
+	return append(slices.DeleteFunc(slices.Clone(all), plain), slices.DeleteFunc(all, func(o facts.Option) bool { return !plain(o) })...)
 }

@@ -3,7 +3,6 @@ package lint
 import (
 	"go/ast"
 	"go/token"
-	"maps"
 	"strings"
 )
 
@@ -100,9 +99,7 @@ func (e *evaluator) query(x ast.Expr, known values, depth int) string {
 		switch {
 		case name != nil && name.Name == "make":
 		case function != nil && function.Body != nil && len(e.results(function)) == 1 && e.results(function)[0] != nil:
-			inside := maps.Clone(known)
-			maps.Copy(inside, passed(function, x))
-			all = append(all, e.query(e.results(function)[0], inside, depth+1))
+			all = append(all, e.query(e.results(function)[0], known.with(passed(function, x)), depth+1))
 		default:
 			all = append(all, unknown)
 		}
@@ -130,11 +127,9 @@ func (e *evaluator) added(variable token.Pos, known values, depth int) []string 
 			all = append(all, unknown)
 			continue
 		}
-		inside := maps.Clone(known)
-		maps.Copy(inside, passed(function, call))
 		for parameter, arg := range passed(function, call) {
 			if e.object(arg) == variable {
-				all = append(all, e.added(parameter, inside, depth+1)...)
+				all = append(all, e.added(parameter, known.with(passed(function, call)), depth+1)...)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,16 +147,11 @@ func (e *evaluator) joined(list ast.Expr, between string, known values, depth in
 
 // returned is the text that a function of the program returns: one of its results.
 func (e *evaluator) returned(function *ast.FuncDecl, call *ast.CallExpr, known values, depth int) string {
-	inside := maps.Clone(known)
-	if inside == nil {
-		inside = values{}
-	}
-	maps.Copy(inside, passed(function, call))
 	results := e.results(function)
 	if len(results) == 0 {
 		return unknown
 	}
-	return e.oneOf(call.Pos(), e.notEmpty(results), inside, depth)
+	return e.oneOf(call.Pos(), e.notEmpty(results), known.with(passed(function, call)), depth)
 }
 
 // results are what a function returns first; nil among them is what a named result has.
@@ -213,12 +207,8 @@ func (e *evaluator) variable(x *ast.Ident, known values, depth int) string {
 			text += e.within(a.rhs, known, depth)
 			continue
 		}
-		before := maps.Clone(known) // dsn = dsn + "..."
-		if before == nil {
-			before = values{}
-		}
-		before[v.Pos()] = &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(text)}
-		text = e.within(a.rhs, before, depth)
+		before := &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(text)} // dsn = dsn + "..."
+		text = e.within(a.rhs, known.with(values{v.Pos(): before}), depth)
 	}
 	return text
 }

@@ -190,5 +190,5 @@ func (j *judge) name(l facts.Library, plain bool) string {
 	case plain:
 		return l.Name + " " + l.Version
 	}
-	return l.Label()
+	return l.At().String()
 }

@@ -159,7 +159,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 	}
 	advice := "set it in the DSN, or " + oneConnection(call.of)
 	if around := c.factsOf(made[0].driver); len(made) == 1 && len(around) > 0 {
-		advice = c.advice(made[0], facts.Spelling{Setting: name}, value, around)
+		advice = c.advice(made[0], facts.Option{Meaning: name}, value, around)
 	}
 	others := "keep the default"
 	if !seen || slices.ContainsFunc(made, func(o *open) bool { return !o.dsn.whole }) {
@@ -171,7 +171,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
 	has := func(f facts.Facts) bool {
-		read, valid := facts.Spelling{Setting: name}.Reads(value)
+		read, valid := facts.Option{Meaning: name}.Reads(value)
 		return o.sets(name, f) || valid && read == f.Defaults[name]
 	}
 	around := c.factsOf(o.driver)
@@ -237,7 +237,7 @@ func (c *checker) checkCache(o *open, f facts.Facts) {
 		s, value, known := facts.Parse(o.dsn.forms[0], parameter)
 		effect, _ := f.Effect(s)
 		n, err := strconv.ParseInt(value, 10, 64)
-		if !known || s.Setting != "cache_size" || effect != facts.Applied || err != nil {
+		if !known || s.Meaning != "cache_size" || effect != facts.Applied || err != nil {
 			continue
 		}
 		bytes := n * pageSize

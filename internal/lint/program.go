@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,14 @@ type registered struct {
 
 // values are those of variables. What only the running program knows is nil.
 type values map[token.Pos]ast.Expr
+
+// with are more of them beside those that are known.
+func (known values) with(more values) values {
+	all := values{}
+	maps.Copy(all, known)
+	maps.Copy(all, more)
+	return all
+}
 
 func newEvaluator(fset *token.FileSet, libraries libraries) *evaluator {
 	return &evaluator{fset: fset, libraries: libraries, infos: map[*token.File]*types.Info{}, tests: map[*token.File]bool{}, assigned: map[token.Pos][]assignment{}, functions: map[token.Pos]*ast.FuncDecl{},

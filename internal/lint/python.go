@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/lint/facts"
 	"assay/internal/sys/child"
 )
 
@@ -41,13 +42,12 @@ type pythonModule struct {
 	problem   string // why it could not be read
 }
 
+var errNoPython = errors.New("Python is not installed")
+
 // parsePython asks Python what files say. Python parses them and runs nothing of
 // them.
 func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
-	program := os.Getenv("ASSAY_PYTHON")
-	if program == "" {
-		program = "python3"
-	}
+	program := facts.Python()
 	var request [][2]string
 	for _, f := range files {
 		request = append(request, [2]string{f.name, f.text})
@@ -61,7 +61,7 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &out, &problems
 	err = child.Run(cmd)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		return nil, &noPythonError{program}
+		return nil, fmt.Errorf("%w (%s): apt-get install python3, or set ASSAY_PYTHON to another", errNoPython, program)
 	}
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("read Python files with %s: %w: %s", program, err, bytes.TrimSpace(problems.Bytes())))
@@ -96,11 +96,4 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 		}
 	}
 	return all, nil
-}
-
-// noPythonError says that files were not read for want of Python.
-type noPythonError struct{ program string }
-
-func (e *noPythonError) Error() string {
-	return fmt.Sprintf("Python is not installed (%s): apt-get install python3, or set ASSAY_PYTHON to another", e.program)
 }

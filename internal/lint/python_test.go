@@ -80,8 +80,7 @@ func TestPythonProblems(t *testing.T) {
 
 func TestWithoutPython(t *testing.T) {
 	t.Setenv("ASSAY_PYTHON", filepath.Join(t.TempDir(), "none"))
-	var missing *noPythonError
-	if _, err := parsePython(t.Context(), []source{{"a.py", ""}}); !errors.As(err, &missing) || !strings.Contains(err.Error(), "apt-get install python3") {
+	if _, err := parsePython(t.Context(), []source{{"a.py", ""}}); !errors.Is(err, errNoPython) || !strings.Contains(err.Error(), "apt-get install python3") {
 		t.Errorf("got %v, want that Python is not installed", err)
 	}
 	dir := folder(t, map[string]string{"a.py": "create_engine('sqlite:///a.db')", "b.py": "x = 1"})

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/token"
-	"maps"
 	"slices"
 )
 
@@ -25,9 +24,7 @@ func follow[T any](e *evaluator, known values, steps int, left *int, evaluate fu
 		if *left--; *left < 0 {
 			break
 		}
-		next := maps.Clone(known)
-		maps.Copy(next, more)
-		all = append(all, follow(e, next, steps-1, left, evaluate)...)
+		all = append(all, follow(e, known.with(more), steps-1, left, evaluate)...)
 	}
 	if len(all) == 0 {
 		all = []T{result}

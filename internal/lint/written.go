@@ -18,8 +18,8 @@ const beside = "DATABASES"
 // the key by which facts list it: _pragma=journal_mode(WAL) is _pragma=journal_mode().
 func writtenIn(library, place, key, value string, known bool, at token.Position) written {
 	if known && slices.Contains(addresses, place) {
-		if s, inner, tried := facts.Parse(true, key+"="+value); tried && s.Pragma != "" {
-			key, value = strings.TrimPrefix(s.String(), "file:?"), inner
+		if o, inner, tried := facts.Parse(true, key+"="+value); tried && strings.Contains(o.Key, "=") {
+			key, value = o.Key, inner
 		}
 	}
 	o, tried := facts.Find(library, place, key)
@@ -181,22 +181,13 @@ func shown(library, place, key, value string) string {
 	if value == "" {
 		value = "..."
 	}
-	// A key of facts with its value is a parameter behind a question mark.
-	name, pragma, nested := strings.Cut(key, "=")
-	parameter := name + "=" + value
-	switch {
-	case nested && strings.HasSuffix(pragma, "="):
-		parameter = key + value
-	case nested:
-		parameter = strings.TrimSuffix(key, ")") + value + ")"
-	}
 	address, isAddress := map[string]string{facts.InURL: "sqlite:///...?%", facts.InFileURL: "sqlite:///file:...?%", facts.InURI: "sqlite:///file:...?%&uri=true",
 		facts.InName: `"NAME": "...?%"`, facts.InFileName: `"NAME": "file:...?%"`}[place]
 	switch {
 	case isAddress && library != facts.ActiveRecord:
-		return strings.Replace(address, "%", parameter, 1)
+		return strings.Replace(address, "%", facts.Option{Key: key}.With(value), 1)
 	case library == facts.SQLAlchemy:
-		return place + `={"` + name + `": ` + inPython(value) + "}"
+		return place + `={"` + key + `": ` + inPython(value) + "}"
 	case library == facts.Django && place == "":
 		return `"` + key + `": ` + inPython(value)
 	case library == facts.Django:

@@ -61,27 +61,13 @@ type Facts struct {
 	ReadOnlyWAL map[string]Effect `json:"read_only_wal,omitempty"`
 }
 
-// Effect returns what a spelling does; false where it was not tried.
-func (f Facts) Effect(s Spelling) (Effect, bool) {
-	text := s.String()
-	for effect, spellings := range f.Effects {
-		if slices.Contains(spellings, text) {
-			return effect, true
-		}
-	}
-	return "", false
-}
+// Effect returns what an option does; false where it was not tried.
+func (f Facts) Effect(o Option) (Effect, bool) { return f.Library().Effect(o) }
 
-// Working returns the spellings that set a setting: with a DSN that begins
-// with file:, or with one that does not.
-func (f Facts) Working(setting string, uri bool) []Spelling {
-	var all []Spelling
-	for _, s := range Spellings() {
-		if effect, _ := f.Effect(s); s.Setting == setting && s.URI == uri && effect == Applied {
-			all = append(all, s)
-		}
-	}
-	return all
+// Working returns the options that set a setting: in a DSN that begins with file:, or in one
+// that does not.
+func (f Facts) Working(setting string, uri bool) []Option {
+	return slices.DeleteFunc(f.Library().Working(setting), func(o Option) bool { return o.Place != InDSN(uri) })
 }
 
 // Default returns a setting of a connection whose DSN says nothing of it.
@@ -93,19 +79,13 @@ func (f Facts) Default(setting string, besidePragma bool) (string, bool) {
 	return value, there
 }
 
-// Name is the driver as users write it.
-func (f Facts) Name() string { return f.At().String() }
-
 // At is the driver with its version.
 func (f Facts) At() Release { return Release{Name: f.Driver, Version: f.Version} }
 
 var arrays = regexp.MustCompile(`\[\s+("[^\]]*")\s+\]`)
 
-// Encode returns the facts as JSON with each list on one line.
-func (f Facts) Encode() ([]byte, error) { return encode(f) }
-
-// encode writes each array of strings on one line.
-func encode(of any) ([]byte, error) {
+// Encode returns facts as JSON with each list on one line.
+func Encode(of Measured) ([]byte, error) {
 	data, err := json.MarshalIndent(of, "", " ")
 	data = arrays.ReplaceAllFunc(data, func(array []byte) []byte {
 		return []byte(strings.Join(strings.Fields(string(array)), " "))
@@ -113,22 +93,67 @@ func encode(of any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Save writes the facts into a folder, which it makes.
-func (f Facts) Save(folder string) (string, error) { return save(folder, f.Name(), f) }
-
-func save(folder, name string, of any) (string, error) {
-	data, err := encode(of)
+// Save writes facts into a folder, which it makes.
+func Save(folder string, of Measured) (path string, err error) {
+	data, err := Encode(of)
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
-	path := filepath.Join(folder, name+".json")
+	path = filepath.Join(folder, of.At().String()+".json")
 	return path, file.Write(path, data)
 }
 
 // Library are the facts of a driver as those of a library with keys of its own.
 func (f Facts) Library() Library {
 	return Library{Name: f.Driver, Version: f.Version, Engine: f.Engine, On: f.On, Defaults: f.Defaults, Effects: f.Effects}
+}
+
+// Library is what was measured of a library with a configuration of its own,
+// such as Django, at one version.
+type Library struct {
+	Name    string `json:"library"`
+	Version string `json:"version"`
+	// Driver is the version of the driver beneath, where that has releases of its
+	// own: of the gem sqlite3 below ActiveRecord.
+	Driver string `json:"driver,omitempty"`
+	Engine string `json:"engine"` // version of SQLite
+	On     string `json:"on"`     // system, processor and interpreter of the measurement
+	// Defaults are what connections have whose configuration says nothing else.
+	Defaults map[string]string `json:"defaults"`
+	// Effects has the options that were tried, by what they did.
+	Effects map[Effect][]string `json:"effects"`
+	// Misspelled has the options that take effect, and all of whose Misspellings
+	// are ignored. Where that is so of the place only, the option is one of
+	// MisspelledPlaces; where no database can be opened with any of its
+	// misspellings, one of MisspelledFails.
+	Misspelled       []string `json:"misspelled,omitempty"`
+	MisspelledPlaces []string `json:"misspelled_places,omitempty"`
+	MisspelledFails  []string `json:"misspelled_fails,omitempty"`
+}
+
+// At is the library with its version, and with its driver's.
+func (l Library) At() Release { return Release{l.Name, l.Version, l.Driver} }
+
+// Effect returns what an option does; false where it was not tried.
+func (l Library) Effect(o Option) (Effect, bool) {
+	for effect, options := range l.Effects {
+		if slices.Contains(options, o.String()) {
+			return effect, true
+		}
+	}
+	return "", false
+}
+
+// Working returns the options that set what another one means.
+func (l Library) Working(meaning string) []Option {
+	var all []Option
+	for _, o := range Options(l.Name) {
+		if effect, _ := l.Effect(o); o.Meaning == meaning && effect == Applied {
+			all = append(all, o)
+		}
+	}
+	return all
 }

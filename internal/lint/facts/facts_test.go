@@ -66,7 +66,7 @@ func TestKnownTruth(t *testing.T) {
 		}
 		s, _, known := Parse(c.uri, c.parameter)
 		if got, _ := f.Effect(s); !known || got != c.want {
-			t.Errorf("%s %s uri %v: got %q, want %q", f.Name(), c.parameter, c.uri, got, c.want)
+			t.Errorf("%s %s uri %v: got %q, want %q", f.At(), c.parameter, c.uri, got, c.want)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func TestSavedFactsReplace(t *testing.T) {
 	folder := t.TempDir()
 	f, _ := load(t, "").Find("modernc", "v1.54.0")
 	f.On = "here"
-	if _, err := f.Save(folder); err != nil {
+	if _, err := Save(folder, f); err != nil {
 		t.Fatal(err)
 	}
 	got, ok := load(t, folder).Find("modernc", "v1.54.0")
@@ -127,14 +127,14 @@ func TestSavedFactsReplace(t *testing.T) {
 func TestSaveReplacesTheFile(t *testing.T) {
 	folder := t.TempDir()
 	f := Facts{Driver: "mattn", Version: "v1.0.0"}
-	name, err := f.Save(folder)
+	name, err := Save(folder, f)
 	must(t, err)
 	old := filepath.Join(folder, "old")
 	if err := os.Link(name, old); err != nil {
 		t.Skip(err)
 	}
 	f.Engine = "3.53.4"
-	if _, err := f.Save(folder); err != nil {
+	if _, err := Save(folder, f); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(old); err != nil || strings.Contains(string(data), f.Engine) {
@@ -245,7 +245,7 @@ func TestNear(t *testing.T) {
 				got = slip.Meant.With("...")
 			}
 			if got != want[i] {
-				t.Errorf("%s of %s: got %q, want %q", parameter, f.Name(), got, want[i])
+				t.Errorf("%s of %s: got %q, want %q", parameter, f.At(), got, want[i])
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func TestNamed(t *testing.T) {
 		got := ""
 		if s, value, named := Named(true, parameter); named {
 			read, _ := s.Reads(value)
-			got = s.Setting + "=" + read
+			got = s.Meaning + "=" + read
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", parameter, got, want)

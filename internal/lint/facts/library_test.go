@@ -60,7 +60,7 @@ func TestKnownTruthOfLibraries(t *testing.T) {
 		}
 		o, tried := Find(c.library, place, key)
 		if got, _ := judges[0].Effect(o); !tried || got != c.want {
-			t.Errorf("%s %s: got %q, want %q", judges[0].Label(), c.option, got, c.want)
+			t.Errorf("%s %s: got %q, want %q", judges[0].At().String(), c.option, got, c.want)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestSavedLibraryReplaces(t *testing.T) {
 	folder := t.TempDir()
 	want := Library{Name: ActiveRecord, Version: "7.1.6", Driver: "1.7.3", Engine: "3", On: "here",
 		Defaults: map[string]string{"begin": "deferred"}, Effects: map[Effect][]string{Applied: {"timeout"}}, Misspelled: []string{"timeout"}}
-	if _, err := want.Save(folder); err != nil {
+	if _, err := Save(folder, want); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Library{want}, libraries(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3")); diff != "" {
@@ -180,8 +180,8 @@ func TestMeasureLibrary(t *testing.T) {
 	p := &probe{name: ActiveRecord, folder: t.TempDir(), command: []string{program, "-test.run=^TestProbe$"}}
 	l, err := p.measure(t.Context())
 	must(t, err)
-	if l.Label() != "activerecord@7.1.6+1.7.3" || !strings.HasSuffix(l.On, " ruby 3.1") || l.Defaults[Waits] != "0" {
-		t.Errorf("got %s on %s with %v", l.Label(), l.On, l.Defaults)
+	if l.At().String() != "activerecord@7.1.6+1.7.3" || !strings.HasSuffix(l.On, " ruby 3.1") || l.Defaults[Waits] != "0" {
+		t.Errorf("got %s on %s with %v", l.At().String(), l.On, l.Defaults)
 	}
 	if want := []string{"pragmas.cache_size", "timeout"}; !slices.Equal(l.Effects[Applied], want) {
 		t.Errorf("got %v applied, want %v", l.Effects[Applied], want)

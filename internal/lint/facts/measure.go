@@ -44,7 +44,7 @@ func Measure(ctx context.Context, w Worker, dir string) (Facts, error) {
 	}
 	for _, step := range []func(context.Context, *Facts) error{lab.defaults, lab.effects, lab.readOnlyWAL, lab.pool, lab.memory} {
 		if err := step(ctx, &f); err != nil {
-			return Facts{}, fmt.Errorf("facts of %s: %w", f.Name(), err)
+			return Facts{}, fmt.Errorf("facts of %s: %w", f.At(), err)
 		}
 	}
 	return f, nil
@@ -163,13 +163,9 @@ func (l *lab) defaults(ctx context.Context, f *Facts) error {
 	return nil
 }
 
-// effects tries every spelling.
+// effects tries all options of a DSN.
 func (l *lab) effects(ctx context.Context, f *Facts) error {
-	var all []Option
-	for _, s := range Spellings() {
-		all = append(all, s.Option())
-	}
-	return noteEffects(ctx, l, f.Defaults, all, f.Effects)
+	return noteEffects(ctx, l, f.Defaults, spellings, f.Effects)
 }
 
 // run opens the DSN of each trial, several at a time.
@@ -190,10 +186,9 @@ func (l *lab) run(ctx context.Context, trials []trial) ([]answer, error) {
 	return answers, group.Wait()
 }
 
-// dsn is a setting as it stands in a DSN; its key is as Spelling writes it.
+// dsn is a DSN with the setting.
 func (w written) dsn() string {
-	begin, key, _ := strings.Cut(w.Key, "?")
-	return fmt.Sprintf("%sPATH?%s=%v", begin, key, w.Value)
+	return fmt.Sprintf("%sPATH?%s=%v", strings.TrimSuffix(w.Place, "?"), w.Key, w.Value)
 }
 
 // readOnlyWAL asks for WAL on connections that may not write.

@@ -1,9 +1,6 @@
 package facts
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // The libraries that have facts.
 const (
@@ -12,13 +9,14 @@ const (
 	SQLAlchemy   = "sqlalchemy"
 )
 
-// Option is one way to write a setting in the configuration of a library.
+// Option is one way to write a setting in the configuration of a library, or in a DSN of a
+// driver for Go.
 type Option struct {
 	// Place is where it stands: in ActiveRecord and Django the key that it lies
-	// under, empty for the outermost level; in SQLAlchemy one of its places.
+	// under, empty for the outermost level; in SQLAlchemy and in DSNs one of their places.
 	Place string
-	// Key is its name. In an address it has what Spelling writes behind the
-	// question mark, such as _pragma=journal_mode().
+	// Key is its name, of a parameter with the PRAGMA that it takes: _pragma=journal_mode(),
+	// or _pragma=journal_mode= without parentheses around the value.
 	Key     string
 	Meaning string // the setting that it means
 	// Observed is what reports whether it took effect: Meaning, unless that cannot
@@ -33,12 +31,24 @@ type Value struct {
 	Read    string
 }
 
-// String is the option as facts list it: pragmas.journal_mode.
+// String is the option as facts list it: pragmas.journal_mode, file:?_journal_mode.
 func (o Option) String() string {
-	if o.Place == "" {
-		return o.Key
+	if o.Place == "" || o.Place == InFile || o.Place == InPath {
+		return o.Place + o.Key
 	}
 	return o.Place + "." + o.Key
+}
+
+// With is the option as a parameter with a value.
+func (o Option) With(value string) string {
+	switch name, pragma, end := parts(o.Key); {
+	case pragma == "":
+		return o.Key + "=" + value
+	case end == "=":
+		return o.Key + value
+	default:
+		return name + "=" + pragma + "(" + value + ")"
+	}
 }
 
 // The places of SQLAlchemy: the address with a path, with a path that begins
@@ -79,7 +89,7 @@ func Find(library, place, key string) (Option, bool) {
 	return all[i], true
 }
 
-// Options returns all that a library is asked about.
+// Options returns all that a library is asked about, or a driver for Go.
 func Options(library string) []Option {
 	switch library {
 	case ActiveRecord:
@@ -89,7 +99,7 @@ func Options(library string) []Option {
 	case SQLAlchemy:
 		return sqlAlchemy()
 	}
-	return nil
+	return spellings
 }
 
 // Observations are what is observed of a library's connections.
@@ -198,11 +208,10 @@ func parameters(places []string) []Option {
 		case !q.pragma && q.setting != ReadOnly, slices.Contains(unfit, q.setting) && q.setting != "busy_timeout":
 			continue
 		}
-		for _, s := range q.spellings() {
-			if !s.URI || q.setting == "busy_timeout" && s.Key == "timeout" {
-				continue
+		for _, key := range q.spelled() {
+			if q.setting != "busy_timeout" || key != "timeout" {
+				all = append(all, option(places, []string{key}, q.setting, q.tried()...)...)
 			}
-			all = append(all, option(places, []string{strings.TrimPrefix(s.String(), "file:?")}, q.setting, q.tried()...)...)
 		}
 	}
 	return all

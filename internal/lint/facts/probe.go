@@ -61,13 +61,8 @@ type probe struct {
 	command []string
 }
 
-// python is the interpreter, as for workers.
-func python() string {
-	if name := os.Getenv("ASSAY_PYTHON"); name != "" {
-		return name
-	}
-	return "python3"
-}
+// Python is the interpreter, as for workers.
+func Python() string { return cmp.Or(os.Getenv("ASSAY_PYTHON"), "python3") }
 
 func (p *probe) prepare(ctx context.Context, version, driver string) error {
 	for _, asked := range []string{version, cmp.Or(driver, version)} {
@@ -94,13 +89,13 @@ func (p *probe) prepare(ctx context.Context, version, driver string) error {
 		return nil
 	}
 	packages := filepath.Join(p.folder, "packages")
-	p.command = []string{python(), "-B", file, p.name, packages}
+	p.command = []string{Python(), "-B", file, p.name, packages}
 	return p.install(ctx, packages, version)
 }
 
 // install has pip put a package for Python into a folder.
 func (p *probe) install(ctx context.Context, packages, version string) error {
-	install := exec.CommandContext(ctx, python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", packages, p.name+"=="+version)
+	install := exec.CommandContext(ctx, Python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", packages, p.name+"=="+version)
 	var out bytes.Buffer
 	install.Dir, install.Stdout, install.Stderr = p.folder, &out, &out
 	err := child.Run(install)
@@ -110,11 +105,11 @@ func (p *probe) install(ctx context.Context, packages, version string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s is not installed: apt-get install python3 python3-pip, or set ASSAY_PYTHON to another Python", python())
+		return fmt.Errorf("%s is not installed: apt-get install python3 python3-pip, or set ASSAY_PYTHON to another Python", Python())
 	case strings.Contains(text, "No module named pip"):
-		return fmt.Errorf("%s has no pip: apt-get install python3-pip, or set ASSAY_PYTHON to another", python())
+		return fmt.Errorf("%s has no pip: apt-get install python3-pip, or set ASSAY_PYTHON to another", Python())
 	case strings.Contains(text, "No matching distribution"):
-		return fmt.Errorf("pip has no %s %s for %s: look for the versions that there are with pip index versions %s, or set ASSAY_PYTHON to another Python", p.name, version, python(), p.name)
+		return fmt.Errorf("pip has no %s %s for %s: look for the versions that there are with pip index versions %s, or set ASSAY_PYTHON to another Python", p.name, version, Python(), p.name)
 	default:
 		return fmt.Errorf("pip install %s==%s: %w: %s", p.name, version, err, gist(text))
 	}
@@ -334,16 +329,13 @@ func (l *Library) noteMisspelled(option string, keys, places set) {
 	}
 }
 
-// with is the option as the probe takes it.
+// with is the option as the probe takes it: a PRAGMA is a part of the value.
 func (o Option) with(value any) written {
-	key, pragma, _ := strings.Cut(o.Key, "=")
-	switch {
-	case pragma == "":
-		return written{o.Place, key, value}
-	case strings.HasSuffix(pragma, "="):
-		return written{o.Place, key, pragma + fmt.Sprint(value)}
+	if strings.Contains(o.Key, "=") {
+		key, text, _ := strings.Cut(o.With(fmt.Sprint(value)), "=")
+		return written{o.Place, key, text}
 	}
-	return written{o.Place, key, strings.TrimSuffix(pragma, ")") + fmt.Sprint(value) + ")"}
+	return written{o.Place, o.Key, value}
 }
 
 // number is a value as a configuration has it: a number where it is one.

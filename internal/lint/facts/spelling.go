@@ -9,50 +9,29 @@ import (
 	"assay/kit/sqlite"
 )
 
-// Spelling is one way to write a setting in a DSN, without its value.
-type Spelling struct {
-	URI     bool   // the DSN begins with file:
-	Key     string // _busy_timeout, or _pragma
-	Pragma  string // the PRAGMA's name, where the key takes one
-	Equals  bool   // _pragma=NAME=VALUE instead of _pragma=NAME(VALUE)
-	Setting string // that it means
+// The places of a DSN: one that begins with file:, and another one.
+const (
+	InFile = "file:?"
+	InPath = "?"
+)
+
+// InDSN is the place in a DSN that begins with file:, or does not.
+func InDSN(uri bool) string {
+	if uri {
+		return InFile
+	}
+	return InPath
 }
 
-// String is the spelling as facts list it: file:?_pragma=busy_timeout().
-func (s Spelling) String() string {
-	text := "?" + s.Key
-	if s.URI {
-		text = "file:" + text
-	}
-	switch {
-	case s.Pragma == "":
-		return text
-	case s.Equals:
-		return text + "=" + s.Pragma + "="
-	}
-	return text + "=" + s.Pragma + "()"
-}
-
-// With is the parameter as it stands in a DSN.
-func (s Spelling) With(value string) string {
-	switch {
-	case s.Pragma == "":
-		return s.Key + "=" + value
-	case s.Equals:
-		return s.Key + "=" + s.Pragma + "=" + value
-	}
-	return s.Key + "=" + s.Pragma + "(" + value + ")"
-}
-
-// Reads is a value as it reads back where it takes effect; false where the setting
+// Reads is a value as it reads back where it takes effect in a DSN; false where the setting
 // is not known to take it. It knows no units: 5s is a time for plans only.
-func (s Spelling) Reads(value string) (string, bool) {
+func (o Option) Reads(value string) (string, bool) {
 	value = strings.Trim(value, `'"`)
-	if read, known := opening[s.Setting][value]; known && s.Key != s.Setting {
+	if read, known := opening[o.Meaning][value]; known && o.Key != o.Meaning {
 		return read, true
 	}
-	read, err := sqlite.Normal(s.Setting, value)
-	if _, noNumber := strconv.Atoi(value); s.Setting == "busy_timeout" && noNumber != nil {
+	read, err := sqlite.Normal(o.Meaning, value)
+	if _, noNumber := strconv.Atoi(value); o.Meaning == "busy_timeout" && noNumber != nil {
 		return "", false
 	}
 	return read, err == nil
@@ -64,44 +43,42 @@ var opening = map[string]map[string]string{
 	"shared_cache": {"shared": "1", "private": "0"},
 }
 
-// Option is the spelling as one of the options of facts, with the values to try.
-func (s Spelling) Option() Option {
-	o := Option{Key: s.String(), Meaning: s.Setting, Observed: s.Setting}
-	for _, q := range questions {
-		if q.setting == s.Setting && slices.Contains(q.keys, s.Key) || s.Pragma == q.setting {
-			o.Values = q.tried()
-			break
-		}
-	}
-	return o
-}
-
 // Parse reads one parameter of a DSN. The second result is its value; the third
 // is false where no driver was ever asked about such a parameter.
-func Parse(uri bool, parameter string) (Spelling, string, bool) {
+func Parse(uri bool, parameter string) (Option, string, bool) {
 	key, value, _ := strings.Cut(parameter, "=")
-	s := Spelling{URI: uri, Key: key}
 	if plain, err := url.QueryUnescape(value); err == nil {
 		value = plain
 	}
-	if isPragmaKey(key) {
-		s.Pragma, value, s.Equals = parsePragma(value)
+	pragma := isPragmaKey(key)
+	if pragma {
+		key, value = withPragma(key, value)
 	}
-	for _, tried := range Spellings() {
-		if tried.Key == s.Key && strings.EqualFold(tried.Pragma, s.Pragma) && tried.URI == uri && tried.Equals == s.Equals {
-			return tried, value, true
+	for _, o := range spellings {
+		if o.Place == InDSN(uri) && (o.Key == key || pragma && strings.EqualFold(o.Key, key)) {
+			return o, value, true
 		}
 	}
-	return s, value, false
+	return Option{Place: InDSN(uri), Key: key}, value, false
 }
 
-// parsePragma takes NAME(VALUE) or NAME=VALUE apart.
-func parsePragma(text string) (name, value string, equals bool) {
+// withPragma is a key with the PRAGMA in its value, NAME(VALUE) or NAME=VALUE, and the value of that.
+func withPragma(key, text string) (full, value string) {
+	name, end := text, "()"
 	if i := strings.IndexAny(text, "(="); i >= 0 {
-		name, value, equals = text[:i], strings.TrimSuffix(text[i+1:], ")"), text[i] == '='
-		return strings.TrimSpace(name), strings.TrimSpace(value), equals
+		name, value = text[:i], strings.TrimSpace(strings.TrimSuffix(text[i+1:], ")"))
+		if text[i] == '=' {
+			end = "="
+		}
 	}
-	return strings.TrimSpace(text), "", false
+	return key + "=" + strings.TrimSpace(name) + end, value
+}
+
+// parts are what withPragma put together; without a PRAGMA the others are empty.
+func parts(key string) (name, pragma, end string) {
+	name, rest, _ := strings.Cut(key, "=")
+	pragma = strings.TrimRight(rest, "()=")
+	return name, pragma, rest[len(pragma):]
 }
 
 func isPragmaKey(key string) bool { return key == "_pragma" || key == "pragma" }
@@ -153,29 +130,20 @@ var questions = []question{
 	{"writable_schema", switched, []string{"_writable_schema"}, false},
 }
 
-// Spellings returns all that drivers are asked about.
-func Spellings() []Spelling {
-	var all []Spelling
+// spellings are all that drivers are asked about.
+var spellings = func() (all []Option) {
 	for _, q := range questions {
-		all = append(all, q.spellings()...)
+		all = append(all, option([]string{InFile, InPath}, q.spelled(), q.setting, q.tried()...)...)
 	}
 	return all
-}
+}()
 
-func (q question) spellings() []Spelling {
-	var all []Spelling
-	for _, uri := range []bool{true, false} {
-		for _, key := range q.keys {
-			all = append(all, Spelling{URI: uri, Key: key, Setting: q.setting})
-		}
-		if q.pragma {
-			all = append(all,
-				Spelling{URI: uri, Key: "_pragma", Pragma: q.setting, Setting: q.setting},
-				Spelling{URI: uri, Key: "_pragma", Pragma: q.setting, Equals: true, Setting: q.setting},
-				Spelling{URI: uri, Key: "pragma", Pragma: q.setting, Setting: q.setting})
-		}
+// spelled are all keys of a question in a DSN.
+func (q question) spelled() []string {
+	if !q.pragma {
+		return q.keys
 	}
-	return all
+	return append(slices.Clip(q.keys), "_pragma="+q.setting+"()", "_pragma="+q.setting+"=", "pragma="+q.setting+"()")
 }
 
 // Settings are those that spellings are about, by name.
