@@ -38,6 +38,17 @@ type Answer struct {
 // Column is a target with a profile.
 type Column struct{ Driver, Profile string }
 
+// Column is that of the row.
+func (r *Row) Column() Column { return Column{r.Driver, r.Cell.Profile} }
+
+// Name is how sentences call it.
+func (c Column) Name() string {
+	if c.Profile == "" {
+		return c.Driver
+	}
+	return c.Driver + " (" + c.Profile + ")"
+}
+
 // Line is a table as the matrix has it: one entry a column.
 type Line struct {
 	Table   *Table
@@ -107,7 +118,7 @@ func (r *Result) Answer() Answer {
 	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
 	a.withoutCgo(r)
 	candidates := gather(r.Tables)
-	a.Alone = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *tally) bool { return !c.candidate().Alone() })
+	a.Alone = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *Candidate) bool { return !c.Alone() })
 	return a
 }
 
@@ -200,10 +211,9 @@ func (a Answer) Lead() *Row {
 // only finds the one that ran every operation, where nothing else did.
 func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
-	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK+c.notRun > 0 })
+	able := slices.DeleteFunc(slices.Clone(candidates), func(c *Candidate) bool { return !c.ranked || c.NotOK+c.notRun > 0 })
 	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
-		only := able[0].candidate()
-		a.Only, a.Leaning = &only, nil
+		a.Only, a.Leaning = able[0], nil
 	}
 }
 
@@ -214,7 +224,7 @@ func (a *Answer) columns(r *Result) {
 	position := map[Column]int{}
 	measured := map[string]int{} // rows with figures, by profile
 	for row := range r.Rows() {
-		c := Column{row.Driver, row.Cell.Profile}
+		c := row.Column()
 		measured[c.Profile] += min(1, len(row.Figures))
 		baselines[c] = baselines[c] || row.Reference == row && row.Comparable()
 		if _, seen := position[c]; seen {
@@ -249,10 +259,7 @@ func (a Answer) LineAgainst(baseline int, t *Table) Line {
 func (a *Answer) line(t *Table) Line {
 	l := Line{Table: t, Entries: make([]Entry, len(a.Columns))}
 	for i, c := range a.Columns {
-		j := slices.IndexFunc(t.Rows, func(r *Row) bool { return r.Driver == c.Driver && r.Cell.Profile == c.Profile })
-		if j >= 0 {
-			l.Entries[i].Row = t.Rows[j]
-		}
+		l.Entries[i].Row = first(t.Rows, func(r *Row) bool { return r.Column() == c })
 	}
 	var baseline *Row
 	if a.Baseline >= 0 {
@@ -293,24 +300,24 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 		e.Standing = Open
 		return
 	}
-	cost := c.Ratio
-	if t.Primary.HigherBetter {
-		cost = cost.Inverse()
-	}
+	cost := Cost(c.Ratio, t.Primary)
 	e.Cost = &cost
 	if c.Verdict == stat.Undecided && e.Standing != Fastest {
 		e.Standing = Open
 	}
 }
 
+// Cost is a ratio of times, or the inverse of one of throughputs.
+func Cost(ratio stat.Interval, of assay.Metric) stat.Interval {
+	if of.HigherBetter {
+		return ratio.Inverse()
+	}
+	return ratio
+}
+
 // rankingOf is the ranking that has the row; nil where none has.
 func (t *Table) rankingOf(row *Row) *Ranking {
-	for _, k := range t.Rankings {
-		if slices.Contains(k.Rows, row) {
-			return k
-		}
-	}
-	return nil
+	return first(t.Rankings, func(k *Ranking) bool { return slices.Contains(k.Rows, row) })
 }
 
 // settles reports whether the table's rankings order anything, or show rows to be
@@ -446,7 +453,7 @@ func (a *Answer) withoutCgo(r *Result) {
 		if len(rows) == 0 || cgo[rows[0].Cell.Target()] != "false" {
 			continue
 		}
-		cost, ok := r.overall(c, Column{pick.Driver, pick.Cell.Profile})
+		cost, ok := r.overall(c, pick.Column())
 		if best := a.NoCgo; ok && (best == nil || cost.N > best.Cost.N || cost.N == best.Cost.N && cost.Center < best.Cost.Center) {
 			a.NoCgo = &Alternative{rows[0].Driver, cost}
 		}
@@ -456,7 +463,7 @@ func (a *Answer) withoutCgo(r *Result) {
 func (r *Result) rowsOf(c Column) []*Row {
 	var rows []*Row
 	for row := range r.Rows() {
-		if row.Driver == c.Driver && row.Cell.Profile == c.Profile {
+		if row.Column() == c {
 			rows = append(rows, row)
 		}
 	}
@@ -486,10 +493,7 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 		if err != nil || !comparison.Ratio.Known() {
 			return stat.Interval{}, false
 		}
-		ratio := comparison.Ratio
-		if row.Table.Primary.HigherBetter {
-			ratio = ratio.Inverse()
-		}
+		ratio := Cost(comparison.Ratio, row.Table.Primary)
 		low, center, high = low+math.Log(ratio.Low), center+math.Log(ratio.Center), high+math.Log(ratio.High)
 		n++
 	}

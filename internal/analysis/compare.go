@@ -23,8 +23,13 @@ type Ranking struct {
 
 // repeated is the row of a cell; nil where there is none.
 func repeated(rows []*Row, cell assay.Cell) *Row {
-	if i := slices.IndexFunc(rows, func(r *Row) bool { return r.Cell.Key() == cell.Key() }); i >= 0 {
-		return rows[i]
+	return first(rows, func(r *Row) bool { return r.Cell.Key() == cell.Key() })
+}
+
+// first is the first of some that is so; nil where none is.
+func first[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
@@ -289,10 +294,7 @@ func ofLaunch(trials []*Trial, l launch, place int) *Trial {
 	if place < len(trials) && trials[place].launch() == l {
 		return trials[place]
 	}
-	if i := slices.IndexFunc(trials, func(t *Trial) bool { return t.launch() == l }); i >= 0 {
-		return trials[i]
-	}
-	return nil
+	return first(trials, func(t *Trial) bool { return t.launch() == l })
 }
 
 // joinMean is the geometric mean of n values, given that of all but the last.

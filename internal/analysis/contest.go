@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"slices"
 
 	"assay"
 	"assay/internal/stat"
@@ -16,9 +17,7 @@ type contest struct {
 	pairs  stat.Table
 	unlike []*UnlikePromises // of each of pairs.Tests; where it is not nil, there is no verdict
 	judged stat.Judged
-	// places[i][j], of each j < i, is the test of rows i and j, counted from 1; 0: nobody
-	// asked for it.
-	places [][]int
+	tests  map[[2]*Row]int // the one of pairs.Tests that two rows have, either way round
 }
 
 // verdicts are what is judged of one table.
@@ -51,7 +50,7 @@ func judge(run assay.Run, tables []*Table) []verdicts {
 
 // newContest pairs the rows that have figures.
 func newContest(t *Table, rows []*Row) *contest {
-	c := &contest{table: t, index: map[*Row]int{}}
+	c := &contest{table: t, index: map[*Row]int{}, tests: map[[2]*Row]int{}}
 	for _, row := range rows {
 		f, ok := row.Figure(t.Primary.Name)
 		if !ok || f.Interval.N == 0 || !row.Comparable() {
@@ -63,7 +62,7 @@ func newContest(t *Table, rows []*Row) *contest {
 			pairs[j] = row.pairs(other, t.Primary.Name)
 		}
 		c.index[row] = i
-		c.rows, c.pairs.Pairs, c.places = append(c.rows, row), append(c.pairs.Pairs, pairs), append(c.places, make([]int, i))
+		c.rows, c.pairs.Pairs = append(c.rows, row), append(c.pairs.Pairs, pairs)
 	}
 	return c
 }
@@ -125,15 +124,16 @@ func (c *contest) addFactors() {
 // add asks for one comparison, once. Classes of durability that differ leave it without a
 // verdict and outside of the family.
 func (c *contest) add(a, b *Row, test stat.Test) {
-	place := c.place(a, b)
-	if place == nil || *place > 0 {
+	i, has := c.index[a]
+	j, also := c.index[b]
+	if _, asked := c.tests[[2]*Row{a, b}]; asked || !has || !also || a == b {
 		return
 	}
-	unlike := a.Unequal(b)
-	test.A, test.B, test.HigherBetter = c.index[a], c.index[b], c.table.Primary.HigherBetter
+	unlike, n := a.Unequal(b), len(c.pairs.Tests)
+	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
 	test.Alone = test.Alone || unlike != nil
 	c.pairs.Tests, c.unlike = append(c.pairs.Tests, test), append(c.unlike, unlike)
-	*place = len(c.pairs.Tests)
+	c.tests[[2]*Row{a, b}], c.tests[[2]*Row{b, a}] = n, n
 }
 
 // control makes a twin and its row an A/A test.
@@ -144,25 +144,6 @@ func (c *contest) control(twin, row *Row) {
 	}
 }
 
-// place is that of the test of two rows, whichever way round; nil where they cannot be
-// compared.
-func (c *contest) place(a, b *Row) *int {
-	i, has := c.index[a]
-	j, also := c.index[b]
-	if !has || !also || i == j {
-		return nil
-	}
-	return &c.places[max(i, j)][min(i, j)]
-}
-
-// find is the test of two rows, whichever way round.
-func (c *contest) find(a, b *Row) (test int, asked bool) {
-	if place := c.place(a, b); place != nil && *place > 0 {
-		return *place - 1, true
-	}
-	return 0, false
-}
-
 // compare is the comparison of two rows, if it was asked for. Promises about the
 // data that differ forbid a verdict.
 func (c *contest) compare(a, b *Row) (Comparison, bool) {
@@ -170,8 +151,7 @@ func (c *contest) compare(a, b *Row) (Comparison, bool) {
 	if !ok {
 		return all, false
 	}
-	i, _ := c.find(a, b)
-	if unlike := c.unlike[i]; unlike != nil && all.Reason != Unpaired {
+	if unlike := c.unlike[c.tests[[2]*Row{a, b}]]; unlike != nil && all.Reason != Unpaired {
 		all = all.unlike(unlike)
 	}
 	return all, true
@@ -179,8 +159,8 @@ func (c *contest) compare(a, b *Row) (Comparison, bool) {
 
 // figures is what the figures of two rows say, whatever they promise.
 func (c *contest) figures(a, b *Row) (Comparison, bool) {
-	i, ok := c.find(a, b)
-	if !ok {
+	i, asked := c.tests[[2]*Row{a, b}]
+	if !asked {
 		return Comparison{}, false
 	}
 	all := Comparison{Comparison: c.judged.Comparisons[i]}
@@ -191,4 +171,31 @@ func (c *contest) figures(a, b *Row) (Comparison, bool) {
 		all = all.Swapped()
 	}
 	return all.ofLayouts(a, b), true
+}
+
+// floorOf is the first floor with a row's profile: that of its engine or, of
+// key-value stores, that of all.
+func (c *contest) floorOf(row *Row) *Row {
+	if row.IsFloor || row.Twin {
+		return nil
+	}
+	return first(c.rows, func(floor *Row) bool {
+		return floor.IsFloor && !floor.Twin && row.Cell.Profile == floor.Cell.Profile && (row.Cell.Engine == floor.Cell.Engine || floor.generalFloor)
+	})
+}
+
+func (t *Table) compareWithFloor() {
+	for _, row := range t.contest.rows {
+		if floor := t.contest.floorOf(row); floor != nil {
+			if c, ok := t.contest.compare(row, floor); ok && c.Ratio.N > 0 {
+				ratio := c.Ratio // alone, not all of the comparison
+				row.Floor = &ratio
+			}
+		}
+	}
+}
+
+// HasFloor reports whether some row was held against a floor.
+func (t *Table) HasFloor() bool {
+	return slices.ContainsFunc(t.Rows, func(row *Row) bool { return row.Floor != nil })
 }

@@ -171,12 +171,7 @@ func (r *Result) Failed() bool {
 }
 
 // Name is how sentences call the row: the driver and its profile.
-func (r *Row) Name() string {
-	if r.Cell.Profile == "" {
-		return r.Driver
-	}
-	return r.Driver + " (" + r.Cell.Profile + ")"
-}
+func (r *Row) Name() string { return r.Column().Name() }
 
 // ID is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE; empty
 // for no row.

@@ -86,10 +86,16 @@ func (s Suggestion) Uses() (rows []*Row) {
 type Candidate struct {
 	Row   *Row // the first of it, for its name and settings
 	NotOK int  // tables in which it did not end ok
-	Ahead int  // rankings in which its figure is the best, decided or not
+	Ahead int  // rankings of its class in which its figure is the best, decided or not
 	Best  int  // of these and of ties, those that recommend it
 	// Processes is how many shared the database at most.
 	Processes int
+
+	durability assay.Durability
+	syncs      bool // each commit
+	ranked     bool
+	notRun     int // tables for which the budget left it no time
+	open       bool
 }
 
 // Connection is how a target with a profile was opened.
@@ -101,49 +107,29 @@ type Connection struct {
 	cell     assay.Cell
 }
 
-// tally counts for a driver with a profile, over all tables.
-type tally struct {
-	row         *Row // the first of it, for its name and settings
-	durability  assay.Durability
-	syncs       bool // each commit
-	ranked      bool
-	notOK       int // tables where it did not end ok
-	notRun      int // tables for which the budget left it no time
-	best, ahead int // rankings of its class that recommend it, and in which its figure is the best
-	open        bool
-	processes   int // that shared the database, at most
-}
-
 // suggest counts, per class of durability, which driver and profile is recommended
 // most often. What cannot run every operation is no choice for all of them.
 func suggest(tables []*Table) []Suggestion {
-	candidates := gather(tables)
+	candidates := slices.DeleteFunc(gather(tables), func(c *Candidate) bool { return !c.ranked })
 	var all []Suggestion
-	for _, d := range slices.Backward(assay.Durabilities) {
-		for _, syncs := range []bool{true, false} {
-			var members []*tally
-			var others []*tally
-			for _, c := range candidates {
-				switch {
-				case !c.ranked:
-				case c.durability == d && c.syncs == syncs:
-					members = append(members, c)
-				default:
-					others = append(others, c)
-				}
-			}
-			if s, ok := suggestClass(tables, d, members, others); ok {
-				s.Syncs = syncs
-				all = append(all, s)
-			}
+	for _, class := range classesOf(candidates) {
+		members := slices.DeleteFunc(slices.Clone(candidates), func(c *Candidate) bool { return !c.isOf(class) })
+		others := slices.DeleteFunc(slices.Clone(candidates), func(c *Candidate) bool { return c.isOf(class) })
+		if s, ok := suggestClass(tables, members, others); ok {
+			s.Durability, s.Syncs = class.Durability, class.Syncs
+			all = append(all, s)
 		}
 	}
 	return all
 }
 
+func (c *Candidate) isOf(class OtherClass) bool {
+	return c.durability == class.Durability && c.syncs == class.Syncs
+}
+
 // gather finds the candidates, in the order of names.
-func gather(tables []*Table) []*tally {
-	byName := map[string]*tally{}
+func gather(tables []*Table) []*Candidate {
+	byName := map[string]*Candidate{}
 	for _, t := range tables {
 		for _, row := range t.Rows {
 			if row.Cell.AsPublished {
@@ -151,19 +137,19 @@ func gather(tables []*Table) []*tally {
 			}
 			c := byName[row.Name()]
 			if c == nil {
-				c = &tally{row: row}
+				c = &Candidate{Row: row}
 				byName[row.Name()] = c
 			}
 			if row.Outcome == assay.NotRun {
 				c.notRun++
 			}
 			if row.Outcome != assay.OK && row.Outcome != assay.NotRun {
-				c.notOK++
-			} else if c.row.Outcome != assay.OK {
-				c.row = row
+				c.NotOK++
+			} else if c.Row.Outcome != assay.OK {
+				c.Row = row
 			}
 			if row.Outcome == assay.OK {
-				c.processes = max(c.processes, row.Cell.Processes)
+				c.Processes = max(c.Processes, row.Cell.Processes)
 			}
 			c.durability = weaker(c.durability, row.Durability)
 			c.syncs = c.syncs || row.Durability != "" && row.syncs()
@@ -176,12 +162,7 @@ func gather(tables []*Table) []*tally {
 			}
 		}
 	}
-	sorted := slices.Sorted(maps.Keys(byName))
-	all := make([]*tally, len(sorted))
-	for i, name := range sorted {
-		all[i] = byName[name]
-	}
-	return all
+	return slices.SortedFunc(maps.Values(byName), func(a, b *Candidate) int { return strings.Compare(a.Row.Name(), b.Row.Name()) })
 }
 
 // Recommended are the rows that the ranking shows to be the best: its only leader,
@@ -206,24 +187,24 @@ func (k *Ranking) Candidates() []*Row {
 }
 
 // without is the ranking without the rows of some candidates.
-func (k *Ranking) without(others []*tally) *Ranking {
+func (k *Ranking) without(others []*Candidate) *Ranking {
 	left := *k
 	left.Rows = slices.DeleteFunc(slices.Clone(k.Rows), func(row *Row) bool { return of(others, row) != nil })
 	return &left
 }
 
 // classesOf counts candidates by class, the strongest first.
-func classesOf(candidates []*tally) (all []OtherClass) {
+func classesOf(candidates []*Candidate) (all []OtherClass) {
 	for _, d := range slices.Backward(assay.Durabilities) {
 		for _, syncs := range []bool{true, false} {
-			n := 0
+			class := OtherClass{Durability: d, Syncs: syncs}
 			for _, c := range candidates {
-				if c.durability == d && c.syncs == syncs {
-					n++
+				if c.isOf(class) {
+					class.Members++
 				}
 			}
-			if n > 0 {
-				all = append(all, OtherClass{d, syncs, n})
+			if class.Members > 0 {
+				all = append(all, class)
 			}
 		}
 	}
@@ -246,29 +227,29 @@ func weaker(a, b assay.Durability) assay.Durability {
 
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
-func suggestClass(tables []*Table, d assay.Durability, members, others []*tally) (Suggestion, bool) {
-	s := Suggestion{Durability: d, Others: classesOf(others), Members: len(members), Loss: math.NaN(), Chance: math.NaN(), Apart: math.NaN()}
+func suggestClass(tables []*Table, members, others []*Candidate) (Suggestion, bool) {
+	s := Suggestion{Others: classesOf(others), Members: len(members), Loss: math.NaN(), Chance: math.NaN(), Apart: math.NaN()}
 	rankings := rankingsOf(tables, members, others)
 	s.count(rankings, members)
 	if s.Decided+s.Undecided == 0 {
 		return Suggestion{}, false
 	}
 	for _, m := range members {
-		if m.notOK == 0 {
-			s.Leads = max(s.Leads, m.best)
+		if m.NotOK == 0 {
+			s.Leads = max(s.Leads, m.Best)
 		}
 	}
 	for _, m := range members {
-		switch c := m.candidate(); {
-		case m.notOK > 0 && m.best > 0 && m.best >= s.Leads:
-			s.Unable = append(s.Unable, c)
-		case m.notOK == 0 && m.best == s.Leads:
-			s.Best = append(s.Best, c)
-		case m.notOK == 0:
-			s.runnerUp = max(s.runnerUp, m.best)
+		switch {
+		case m.NotOK > 0 && m.Best > 0 && m.Best >= s.Leads:
+			s.Unable = append(s.Unable, *m)
+		case m.NotOK == 0 && m.Best == s.Leads:
+			s.Best = append(s.Best, *m)
+		case m.NotOK == 0:
+			s.runnerUp = max(s.runnerUp, m.Best)
 		}
-		if m.notOK == 0 && (m.open || m.best > 0) {
-			s.Open = append(s.Open, m.candidate())
+		if m.NotOK == 0 && (m.open || m.Best > 0) {
+			s.Open = append(s.Open, *m)
 		}
 	}
 	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
@@ -294,14 +275,14 @@ func suggestClass(tables []*Table, d assay.Durability, members, others []*tally)
 
 // weigh says of those that may turn out to be the best how likely the first is, and how much it
 // matters which.
-func (s *Suggestion) weigh(rankings []*Ranking, members []*tally) {
+func (s *Suggestion) weigh(rankings []*Ranking, members []*Candidate) {
 	if !s.Leaning() {
 		return
 	}
 	leader := s.Open[0].Row
 	s.Chance = 1
 	for _, m := range members {
-		if all := against(rankings, leader, m.is); m.row.Name() != leader.Name() && len(all) > 0 {
+		if all := against(rankings, leader, m.is); m.Row.Name() != leader.Name() && len(all) > 0 {
 			s.Chance -= 1 - stat.Chance(all)
 		}
 	}
@@ -315,20 +296,14 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*tally) {
 	}
 }
 
-func (m *tally) candidate() Candidate {
-	return Candidate{Row: m.row, NotOK: m.notOK, Ahead: m.ahead, Best: m.best, Processes: m.processes}
-}
-
 // Alone reports whether a target of SQLite was measured with one process only.
 func (c Candidate) Alone() bool { return c.Row.Cell.Engine == "sqlite" && c.Processes <= 1 }
 
 func (c Candidate) is(row *Row) bool { return row.Name() == c.Row.Name() }
 
-func (m *tally) is(row *Row) bool { return row.Name() == m.row.Name() }
-
 // rankingsOf are the rankings of all tables in which candidates of a class take part, without
 // those of other classes.
-func rankingsOf(tables []*Table, members, others []*tally) []*Ranking {
+func rankingsOf(tables []*Table, members, others []*Candidate) []*Ranking {
 	var all []*Ranking
 	for _, t := range tables {
 		for _, k := range t.Rankings {
@@ -342,13 +317,9 @@ func rankingsOf(tables []*Table, members, others []*tally) []*Ranking {
 	return all
 }
 
-// of is the tally of a row; nil where it has none.
-func of(members []*tally, row *Row) *tally {
-	i := slices.IndexFunc(members, func(m *tally) bool { return m.is(row) })
-	if i < 0 {
-		return nil
-	}
-	return members[i]
+// of is the candidate that a row is of; nil where it is of none.
+func of(members []*Candidate, row *Row) *Candidate {
+	return first(members, func(m *Candidate) bool { return m.is(row) })
 }
 
 // against are the comparisons of a target and profile with some others, in all rankings that it
@@ -372,8 +343,8 @@ func (k *Ranking) Decided() bool {
 }
 
 // count counts the rankings of the members, and for each member what they say of it.
-func (s *Suggestion) count(rankings []*Ranking, members []*tally) {
-	each := func(rows []*Row, count func(*tally)) {
+func (s *Suggestion) count(rankings []*Ranking, members []*Candidate) {
+	each := func(rows []*Row, count func(*Candidate)) {
 		for _, row := range rows {
 			if m := of(members, row); m != nil { // what is literally as published is none
 				count(m)
@@ -387,9 +358,9 @@ func (s *Suggestion) count(rankings []*Ranking, members []*tally) {
 		} else {
 			s.Undecided++
 		}
-		each(recommended, func(m *tally) { m.best++ })
-		each(k.Candidates(), func(m *tally) { m.open = true })
-		each([]*Row{k.ahead()}, func(m *tally) { m.ahead++ })
+		each(recommended, func(m *Candidate) { m.Best++ })
+		each(k.Candidates(), func(m *Candidate) { m.open = true })
+		each([]*Row{k.ahead()}, func(m *Candidate) { m.Ahead++ })
 	}
 }
 

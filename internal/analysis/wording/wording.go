@@ -28,6 +28,30 @@ func Significant(v float64, n int) string {
 	return strconv.FormatFloat(v, 'f', min(max(n-1-exponent, 0), 9), 64)
 }
 
+// scales are the prefixes of each unit that tables show, smallest first.
+var scales = map[string][]string{
+	"ns":  {"ns", "µs", "ms", "s"},
+	"1/s": {"/s", "k/s", "M/s", "G/s"},
+	"B":   {"B", "kB", "MB", "GB"},
+}
+
+// Human is a value in the unit that leaves one to three digits before the point.
+func Human(v float64, unit string) string { return HumanDigits(v, unit, 3) }
+
+// HumanDigits is Human with n significant digits.
+func HumanDigits(v float64, unit string, n int) string {
+	units := scales[unit]
+	if len(units) == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return Significant(v, n)
+	}
+	i := 0
+	for i < len(units)-1 && math.Abs(v) >= 999.5 {
+		v /= 1000
+		i++
+	}
+	return Significant(v, n) + " " + units[i]
+}
+
 // Ratio prints centre, low and high into a format with three %s, with as many digits as it takes to
 // see on which side of 1 the ends are.
 func Ratio(i stat.Interval, format string) string {
