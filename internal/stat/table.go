@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"math"
 	"slices"
 
 	"assay/internal/sys/guard"
@@ -50,14 +51,16 @@ func (j Judged) Prior(p Pairs) Prior {
 }
 
 // NewTable pairs members by the log figures of each launch: logs[i][k] is that of
-// member i in launch k. All members have all launches.
+// member i in launch k; NaN: it was not measured there.
 func NewTable(logs [][]float64) Table {
 	t := Table{Pairs: make([][]Pairs, len(logs))}
 	for i := range logs {
 		for j := range i {
-			differences := make([]float64, len(logs[i]))
-			for k := range differences {
-				differences[k] = logs[i][k] - logs[j][k]
+			differences := make([]float64, 0, len(logs[i]))
+			for k := range logs[i] {
+				if d := logs[i][k] - logs[j][k]; !math.IsNaN(d) {
+					differences = append(differences, d)
+				}
 			}
 			s := summarize(differences)
 			t.Pairs[i] = append(t.Pairs[i], Pairs{N: s.n, Mean: s.mean, SD: s.sd})

@@ -352,40 +352,16 @@ func (t *tuning) rows(ctx context.Context, b Block, fewer func(rows map[string]*
 
 // compare compares rows of log gains with the current settings, launch by launch, as one table.
 func compare(rows [][]float64, launches int) []stat.Comparison {
-	rows = slices.Concat([][]float64{make([]float64, launches)}, rows) // the current settings first
-	var table stat.Table
-	for i := range rows {
-		var pairs []stat.Pairs
-		for j := range i {
-			pairs = append(pairs, pair(rows[i], rows[j]))
-		}
-		if table.Pairs = append(table.Pairs, pairs); i > 0 {
-			table.Tests = append(table.Tests, stat.Test{A: i, B: 0, Baseline: true, HigherBetter: true})
-		}
-	}
-	return stat.Rule{}.Judge([]stat.Table{table})[0].Comparisons
+	return stat.Rule{}.Judge([]stat.Table{tableOf(rows, launches)})[0].Comparisons
 }
 
-// pair is the difference of two rows in the blocks that both have.
-func pair(a, b []float64) stat.Pairs {
-	var differences []float64
-	for k := range min(len(a), len(b)) {
-		if d := a[k] - b[k]; !math.IsNaN(d) {
-			differences = append(differences, d)
-		}
+// tableOf has rows of log gains behind those of the current settings.
+func tableOf(rows [][]float64, launches int) stat.Table {
+	table := stat.NewTable(slices.Concat([][]float64{make([]float64, launches)}, rows))
+	for i := range rows {
+		table.Tests = append(table.Tests, stat.Test{A: i + 1, B: 0, Baseline: true, HigherBetter: true})
 	}
-	p := stat.Pairs{N: len(differences), Mean: math.NaN(), SD: math.NaN()}
-	if p.N > 0 {
-		p.Mean = mean(differences)
-	}
-	if p.N > 1 {
-		squares := 0.0
-		for _, d := range differences {
-			squares += (d - p.Mean) * (d - p.Mean)
-		}
-		p.SD = math.Sqrt(squares / float64(p.N-1))
-	}
-	return p
+	return table
 }
 
 // rowOf is what a point measured; nil: too little, or it was refused.
@@ -398,7 +374,7 @@ func (t *tuning) rowOf(p Point, rows map[string]*row) *row {
 
 // against compares two rows by themselves.
 func against(a, b []float64) stat.Comparison {
-	return stat.Rule{}.JudgeOne(pair(a, b), stat.Prior{}, true)
+	return stat.Rule{}.JudgeOne(stat.NewTable([][]float64{b, a}).Pair(1, 0), stat.Prior{}, true)
 }
 
 func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
@@ -423,7 +399,7 @@ func (t *tuning) said(p Point) float64 {
 			}
 		}
 	}
-	return mean(gains)
+	return stat.MeanInterval(gains).Center
 }
 
 // explain says what each setting of the proposal does, and what other classes cost.

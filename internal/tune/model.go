@@ -59,7 +59,7 @@ const flat = 1e6
 // pairVariances are those of the effects of pairs; the likeliest is taken.
 var pairVariances = []float64{1e-6, 1. / 16, 1. / 4, 1, 4, 16}
 
-// prior is the variance of an effect.
+// prior is the variance of an effect before anything is measured.
 func (m *model) prior(c effect) float64 {
 	if c.isMain() {
 		return flat
@@ -75,8 +75,7 @@ func newModel(launches [][]observation) *model {
 		return nil
 	}
 	s := m.sums(launches)
-	likeliest := math.Inf(-1)
-	var pairs float64
+	likeliest, pairs := math.Inf(-1), 0.0
 	for _, m.pairs = range pairVariances {
 		if likelihood := m.fit(s); likelihood > likeliest {
 			likeliest, pairs = likelihood, m.pairs
@@ -126,31 +125,20 @@ func (m *model) sums(launches [][]observation) sums {
 	n := len(m.columns)
 	s := sums{mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), 0}
 	for _, launch := range launches {
-		center := m.center(launch)
+		center, gain := mat.NewVecDense(n, nil), 0.0 // their means
 		for _, o := range launch {
-			x, y := m.vector(o.point), o.gain-center.gain
-			x.AddScaledVec(x, -1, center.effects)
+			center.AddScaledVec(center, 1/float64(len(launch)), m.vector(o.point))
+			gain += o.gain / float64(len(launch))
+		}
+		for _, o := range launch {
+			x, y := m.vector(o.point), o.gain-gain
+			x.AddScaledVec(x, -1, center)
 			s.products.SymRankOne(s.products, 1, x)
 			s.moments.AddScaledVec(s.moments, y, x)
 			s.squares += y * y
 		}
 	}
 	return s
-}
-
-// launchMean is the mean of a launch.
-type launchMean struct {
-	effects *mat.VecDense
-	gain    float64
-}
-
-func (m *model) center(launch []observation) launchMean {
-	c := launchMean{mat.NewVecDense(len(m.columns), nil), 0}
-	for _, o := range launch {
-		c.effects.AddScaledVec(c.effects, 1/float64(len(launch)), m.vector(o.point))
-		c.gain += o.gain / float64(len(launch))
-	}
-	return c
 }
 
 func (m *model) vector(p Point) *mat.VecDense {
@@ -174,8 +162,7 @@ func (m *model) fit(s sums) float64 {
 		precision.SetSym(i, i, precision.At(i, i)+1/m.prior(c))
 		likelihood -= math.Log(m.prior(c)) / 2
 	}
-	var factors mat.Cholesky
-	if !factors.Factorize(precision) || factors.SolveVecTo(&m.mean, s.moments) != nil {
+	if !m.factors.Factorize(precision) || m.factors.SolveVecTo(&m.mean, s.moments) != nil {
 		return math.Inf(-1)
 	}
 	left := s.squares - mat.Dot(&m.mean, s.moments)
@@ -183,8 +170,7 @@ func (m *model) fit(s sums) float64 {
 		return math.Inf(-1)
 	}
 	m.scale = left / m.freedom
-	m.factors = factors
-	return likelihood - factors.LogDet()/2 - m.freedom/2*math.Log(left)
+	return likelihood - m.factors.LogDet()/2 - m.freedom/2*math.Log(left)
 }
 
 // difference is by how much one point is better than another.

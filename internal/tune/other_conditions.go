@@ -67,8 +67,7 @@ func (t *tuning) robustness(ctx context.Context) error {
 		}
 		t.outcome.Robustness = append(t.outcome.Robustness, r)
 		for _, gains := range measured.operations {
-			tables = append(tables, stat.Table{Pairs: [][]stat.Pairs{nil, {pair(gains, make([]float64, len(gains)))}},
-				Tests: []stat.Test{{A: 1, B: 0, Baseline: true, HigherBetter: true}}})
+			tables = append(tables, tableOf([][]float64{gains}, len(gains)))
 		}
 	}
 	var all []stat.Comparison

@@ -332,19 +332,10 @@ func amount(bytes int64) string {
 
 // now prints the current figure of an operation.
 func (o Operation) now() string {
-	v := o.Now.Center
 	if o.Rate {
-		return wording.Digits(v) + "/s"
+		return wording.Digits(o.Now.Center) + "/s"
 	}
-	for _, unit := range []struct {
-		name string
-		in   float64
-	}{{"ns", 1e3}, {"µs", 1e6}, {"ms", 1e9}} {
-		if v < unit.in {
-			return wording.Digits(v*1e3/unit.in) + " " + unit.name
-		}
-	}
-	return wording.Digits(v/1e9) + " s"
+	return wording.Human(o.Now.Center, "ns")
 }
 
 // open reports whether the intervals leave room for settings that are better.

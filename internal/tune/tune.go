@@ -18,6 +18,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"assay/internal/stat"
 )
 
 // Stage is a part of a tuning. Each has launches of its own; the confirmation, and the
@@ -197,26 +199,8 @@ func (t *tuning) exhausted() bool { return t.config.Budget > 0 && t.spent >= t.c
 // gain is the mean over the operations, each of which counts alike; NaN where one
 // was not measured.
 func (m Member) gain() float64 {
-	if m.Refused != "" || len(m.Gains) == 0 {
+	if m.Refused != "" {
 		return math.NaN()
 	}
-	total := 0.0
-	for _, g := range m.Gains {
-		total += g
-	}
-	return total / float64(len(m.Gains))
-}
-
-// mean is that of the numbers; NaN where there is none.
-func mean(values []float64) float64 {
-	total, n := 0.0, 0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			total, n = total+v, n+1
-		}
-	}
-	if n == 0 {
-		return math.NaN()
-	}
-	return total / float64(n)
+	return stat.MeanInterval(m.Gains).Center
 }
