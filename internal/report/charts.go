@@ -94,7 +94,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 	for _, row := range t.WithTwins() {
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			f, _ := row.Figure(t.Primary.Name)
-			cells := []chart.Cell{{Marks: []chart.Interval{doc.Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
+			cells := []chart.Cell{{Marks: []chart.Interval{doc.Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: wording.Human(f.Interval.Center, f.Metric.Unit)}}
 			if hasRatios {
 				cells = append(cells, ratioCellOf(f.Comparison))
 			}
@@ -239,7 +239,7 @@ func ratioAxis(t *analysis.Table) chart.Axis {
 // unitTick prints round values of a unit.
 func unitTick(unit string) func(float64) string {
 	return func(v float64) string {
-		value, prefix, _ := strings.Cut(human(v, unit), " ")
+		value, prefix, _ := strings.Cut(wording.Human(v, unit), " ")
 		return strings.TrimSpace(trimZeros(value) + " " + prefix)
 	}
 }
@@ -327,6 +327,6 @@ func phaseCell(row *analysis.Row, used []string) chart.Cell {
 	}
 	total := stat.LogInterval(sums)
 	cell.Marks = []chart.Interval{doc.Drawable(total)}
-	cell.Text = human(total.Center, "ns")
+	cell.Text = wording.Human(total.Center, "ns")
 	return cell
 }

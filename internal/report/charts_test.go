@@ -14,6 +14,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/analysis/wording"
 	"assay/internal/doc"
 	"assay/internal/doc/chart"
 )
@@ -47,7 +48,7 @@ func TestFigureChart(t *testing.T) {
 	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *analysis.Table) bool { return t.Title == "point-read, rows=1000, 1 client" })].WithTwins() {
 		f, _ := row.Figure(assay.NsPerOp)
 		cell := rows.Rows[i].Cells[0]
-		if cell.Marks[0] != doc.Drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != human(f.Interval.Center, "ns") {
+		if cell.Marks[0] != doc.Drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != wording.Human(f.Interval.Center, "ns") {
 			t.Errorf("%s: %+v is not %+v", row.Name(), cell, f.Interval)
 		}
 		ratio := rows.Rows[i].Cells[1]

@@ -45,14 +45,20 @@ func footnotes(r *analysis.Row, n *notes) string {
 func addTable(t *analysis.Table, d *doc.Document) {
 	d.Add(doc.Subheading, "%s", t.Title)
 	var n notes
-	columns := columnsOf(t, &n)
+	columns := columnsOf(t)
 	g := &doc.Grid{}
 	for _, c := range columns {
-		g.Header = append(g.Header, c.name)
-		g.Right = append(g.Right, c.right)
+		g.Header, g.Right = append(g.Header, c.name), append(g.Right, c.right)
 	}
-	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
-		g.Rows = append(g.Rows, tableCells(t, row, columns, &n))
+	g.Header = append(g.Header, "notes")
+	for _, row := range t.WithTwins() {
+		cells, notes := tableCells(t, row, columns), footnotes(row, &n)
+		if len(cells) < len(columns) {
+			cells[2] = strings.TrimSpace(cells[2] + " " + notes)
+		} else {
+			cells = append(cells, notes)
+		}
+		g.Rows = append(g.Rows, cells)
 	}
 	*d = append(*d, doc.Block{Kind: doc.Table, Grid: g})
 	for i, text := range n {
@@ -61,10 +67,10 @@ func addTable(t *analysis.Table, d *doc.Document) {
 	addPhases(t, d)
 }
 
-// tableCells is a row as printed; one without figures says why instead.
-func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes) []string {
+// tableCells is a row without its notes; one without figures says why instead.
+func tableCells(t *analysis.Table, row *analysis.Row, columns []column) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
-		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(noFigure(t, row) + " " + footnotes(row, n))}
+		return []string{row.Driver, wording.Clean(row.Cell.Profile), noFigure(t, row)}
 	}
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -75,7 +81,7 @@ func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes
 
 // columnsOf lists what a table shows: more for several clients, and the
 // durability where data changes.
-func columnsOf(t *analysis.Table, n *notes) []column {
+func columnsOf(t *analysis.Table) []column {
 	all := []column{
 		{"driver", false, func(r *analysis.Row) string { return r.Driver }},
 		{"profile", false, func(r *analysis.Row) string { return wording.Clean(r.Cell.Profile) }},
@@ -113,9 +119,7 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 	if t.Changes {
 		all = append(all, column{"durability, by", false, durabilityCell})
 	}
-	return append(all,
-		column{"n", true, func(r *analysis.Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }},
-		column{"notes", false, func(r *analysis.Row) string { return footnotes(r, n) }})
+	return append(all, column{"n", true, func(r *analysis.Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }})
 }
 
 func figureColumn(metric string) func(*analysis.Row) string {
@@ -131,7 +135,7 @@ func centreColumn(metric string) func(*analysis.Row) string {
 		if !has {
 			return "-"
 		}
-		return human(f.Interval.Center, f.Metric.Unit)
+		return wording.Human(f.Interval.Center, f.Metric.Unit)
 	}
 }
 
@@ -326,11 +330,11 @@ func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, prima
 		}
 		p := phases[i]
 		sum += p.Figure.Interval.Center
-		cells = append(cells, fmt.Sprintf("%s %.0f %%", human(p.Figure.Interval.Center, p.Figure.Metric.Unit), 100*p.Share))
+		cells = append(cells, fmt.Sprintf("%s %.0f %%", wording.Human(p.Figure.Interval.Center, p.Figure.Metric.Unit), 100*p.Share))
 	}
 	clock, _ := row.Figure(assay.ClockPerOp)
 	whole, _ := row.Figure(primary.Name)
-	return append(cells, human(sum, "ns"), human(clock.Interval.Center, "ns"), human(whole.Interval.Center, primary.Unit))
+	return append(cells, wording.Human(sum, "ns"), wording.Human(clock.Interval.Center, "ns"), wording.Human(whole.Interval.Center, primary.Unit))
 }
 
 // barWidth is how many characters the longest bar of phases has.

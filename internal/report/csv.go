@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/wording"
+	"assay/internal/stat"
 )
 
 // CSVColumn is a column of the CSV, and what it has.
@@ -80,7 +82,7 @@ func writeCSV(w io.Writer, r *Report) error {
 				write(r.record(row, f))
 			}
 			if len(row.Figures) == 0 {
-				write(r.record(row, analysis.Figure{}))
+				write(r.record(row, analysis.Figure{Interval: stat.MeanInterval(nil)}))
 			}
 		}
 	}
@@ -90,28 +92,21 @@ func writeCSV(w io.Writer, r *Report) error {
 
 func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 	c := row.Cell
-	ratios, verdict := []string{"", "", ""}, ""
-	if f.Ratio != nil {
-		ratios = []string{number(f.Ratio.Center), number(f.Ratio.Low), number(f.Ratio.High)}
-	}
+	unknown, verdict := stat.MeanInterval(nil), ""
+	ratio, floor := cmp.Or(f.Ratio, &unknown), &unknown
 	if f.Comparison != nil {
 		verdict = string(f.Comparison.Verdict)
 	}
-	floor := []string{"", "", ""}
 	if row.Floor != nil && f.Metric.Name == row.Table.Primary.Name {
-		floor = []string{number(row.Floor.Center), number(row.Floor.Low), number(row.Floor.High)}
-	}
-	centre := []string{"", "", ""}
-	if f.Metric.Name != "" {
-		centre = []string{number(f.Interval.Center), number(f.Interval.Low), number(f.Interval.High)}
+		floor = row.Floor
 	}
 	return []string{
 		r.Run.ID, c.Plan, c.Workload, c.Operation, c.Engine, c.Driver, c.DriverVersion, c.Build, c.Profile,
 		strconv.Itoa(c.Clients), strconv.Itoa(c.Pool),
-		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
+		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), number(f.Interval.Center), number(f.Interval.Low), number(f.Interval.High),
 		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.ID(), ratios[0], ratios[1], ratios[2], verdict, c.Without, c.Options, floor[0], floor[1], floor[2],
+		row.Reference.ID(), number(ratio.Center), number(ratio.Low), number(ratio.High), verdict, c.Without, c.Options, number(floor.Center), number(floor.Low), number(floor.High),
 		r.Run.Machine(), assay.Foremost(row.Proofs).Code(), string(c.Begun()), strconv.Itoa(max(1, c.Processes)),
 	}
 }

@@ -100,18 +100,9 @@ func (r *Report) decide(a analysis.Answer) string {
 		all[t.Cell().Operation] = true
 	}
 	if len(operations) > 0 && len(operations) < len(all) {
-		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
+		only := map[string][]string{}
+		maps.Copy(only, run.Options.Only)
+		only["operation"], run.Options.Only = slices.Sorted(maps.Keys(operations)), only
 	}
 	return repeat(run, r.Store)
-}
-
-// withOnly is a selection of cells with another one added.
-func withOnly(only map[string][]string, name string, values map[string]bool) map[string][]string {
-	all := map[string][]string{name: slices.Sorted(maps.Keys(values))}
-	for other, list := range only {
-		if other != name {
-			all[other] = list
-		}
-	}
-	return all
 }

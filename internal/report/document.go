@@ -66,10 +66,8 @@ func (r *Report) addRecommendations(d *doc.Document) {
 // addDurability explains the classes once.
 func addDurability(d *doc.Document) {
 	d.Add(doc.Paragraph, "The settings claim the durability, unless the text says how many power cuts or kills it survived:")
-	for _, class := range slices.Backward(assay.Durabilities) {
-		if class != assay.DurabilityUnknown {
-			d.Add(doc.Item, "%s: %s", class, class.Loss())
-		}
+	for _, class := range slices.Backward(assay.Durabilities[1:]) { // but for the unknown one
+		d.Add(doc.Item, "%s: %s", class, class.Loss())
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/wording"
 )
 
 // Lines of the page's tables are written without its template, and escaped all the same.
@@ -31,7 +32,7 @@ func TestTrialLines(t *testing.T) {
 
 func TestTextsOfScreen(t *testing.T) {
 	for got, want := range map[string]string{
-		human(-12345, "ns"):                       "-12.3 µs",
+		wording.Human(-12345, "ns"):               "-12.3 µs",
 		roundNumber("000"):                        "000",
 		roundNumber("100000"):                     "100k",
 		firstFew([]string{"a", "b", "c"}, 2):      "a, b, c",

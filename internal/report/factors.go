@@ -18,16 +18,12 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 		return "not measured (" + ended(row) + ")"
 	}
 	c := *f.Comparison
-	with := c.Ratio
-	if t.Primary.HigherBetter { // without / with; below 1 the setting helps
-		with = with.Inverse()
-	}
+	with := analysis.Cost(c.Ratio, t.Primary) // without / with
 	switch c.Verdict {
 	case stat.Slower:
 		return wording.Ratio(with, "%sx [%s, %s] faster with it")
 	case stat.Faster:
-		against := with.Inverse()
-		return wording.Ratio(against, "%sx [%s, %s] slower with it")
+		return wording.Ratio(with.Inverse(), "%sx [%s, %s] slower with it")
 	case stat.Equivalent:
 		return wording.Ratio(with, "no difference (%s [%s, %s])")
 	}

@@ -2,12 +2,12 @@ package report
 
 import (
 	"cmp"
+	"compress/gzip"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -40,8 +40,6 @@ type pageView struct {
 	published []Published
 	packer    *packer
 	differing map[string]tableLink // by what differs, the first table that shows it
-	csv       chan madeFile
-	ahead     chan struct{} // as many as there are views that the template did not come to yet
 }
 
 // sentence is one of the answer: its first words stand out.
@@ -73,23 +71,13 @@ type tableLink struct {
 	ID, Title string
 	table     *analysis.Table
 	page      *pageView
-	made      chan madeTable
-}
-
-// madeTable is a table that was drawn and listed, or why it was not.
-type madeTable struct {
-	view *tableView
-	err  error
 }
 
 // View is the table with everything that it rests on.
-func (l tableLink) View() (*tableView, error) {
-	made := <-l.made
-	<-l.page.ahead
-	if made.err != nil {
-		return nil, made.err
+func (l tableLink) View() (v *tableView, err error) {
+	if err = guard.Error(func() (err error) { v, err = viewTable(l.table, l.ID, l.page.packer); return err }); err != nil {
+		return nil, err
 	}
-	v := made.view
 	v.Published = l.page.report.publishedOf(l.table, l.page.published)
 	key := strings.Join(v.Differences, "\n")
 	if before, shown := l.page.differing[key]; shown {
@@ -98,28 +86,6 @@ func (l tableLink) View() (*tableView, error) {
 		l.page.differing[key] = l
 	}
 	return v, nil
-}
-
-// makeTables makes the views of all tables in the order of the page, a few
-// ahead of the template, until the page is done.
-func (v *pageView) makeTables(done <-chan struct{}) {
-	for _, o := range v.Operations {
-		for _, l := range o.tables {
-			select {
-			case v.ahead <- struct{}{}:
-			case <-done:
-				return
-			}
-			go func() {
-				var made madeTable
-				made.err = guard.Error(func() (err error) {
-					made.view, err = viewTable(l.table, l.ID, v.packer)
-					return err
-				})
-				l.made <- made
-			}()
-		}
-	}
 }
 
 // page builds the view but for its tables.
@@ -166,15 +132,13 @@ func (r *Report) page(published []Published) *pageView {
 	for _, named := range r.curves() {
 		v.Curves.AddChart(named.Chart)
 	}
-	v.packer = &packer{compress: r.figures() > maxPlain}
-	v.ahead = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
-	v.csv = make(chan madeFile, 1)
+	v.packer = &packer{compress: r.figures() > maxPlain, compressor: gzip.NewWriter(nil)}
 	number := 0
 	for i, o := range r.operations() {
 		view := operationView{Name: o.name, ID: fmt.Sprint("o", i+1), Operation: wording.Clean(o.tables[0].Cell().Operation)}
 		for _, t := range o.tables {
 			number++
-			view.tables = append(view.tables, tableLink{fmt.Sprint("t", number), t.Title, t, v, make(chan madeTable, 1)})
+			view.tables = append(view.tables, tableLink{fmt.Sprint("t", number), t.Title, t, v})
 		}
 		v.Operations = append(v.Operations, view)
 	}
@@ -230,25 +194,12 @@ func trimmed(lines []string) []string {
 }
 
 // CSV is the download of all figures.
-func (v *pageView) CSV() (download, error) {
-	made := <-v.csv
-	return made.file, made.err
-}
-
-// madeFile is a download that was made, or why it was not.
-type madeFile struct {
-	file download
-	err  error
-}
-
-// makeCSV makes the download of all figures while the page is written.
-func (v *pageView) makeCSV() {
-	var made madeFile
-	made.err = guard.Error(func() (err error) {
-		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", func(w io.Writer) error { return writeCSV(w, v.report) })
+func (v *pageView) CSV() (file download, err error) {
+	err = guard.Error(func() (err error) {
+		file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", func(w io.Writer) error { return writeCSV(w, v.report) })
 		return err
 	})
-	v.csv <- made
+	return file, err
 }
 
 // figures counts the figures of the report: the lines of its CSV.
@@ -349,16 +300,8 @@ var parsedPage = template.Must(template.Must(doc.Parts()).Parse(pageTemplate))
 
 // writeHTML writes the report as one HTML file that needs no network.
 func writeHTML(w io.Writer, r *Report) error {
-	if err := r.page(r.Published).write(w); err != nil {
+	if err := parsedPage.ExecuteTemplate(w, "report", r.page(r.Published)); err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
 	}
 	return nil
-}
-
-func (v *pageView) write(w io.Writer) error {
-	done := make(chan struct{})
-	defer close(done)
-	go v.makeTables(done)
-	go v.makeCSV()
-	return parsedPage.ExecuteTemplate(w, "report", v)
 }

@@ -91,7 +91,7 @@ func (r *Report) look(a analysis.Answer, anchors map[*analysis.Table]string) *lo
 	v.Views = lookViews{Baseline: a.Baseline, Views: make([]*baseView, len(m.columns))}
 	all := len(m.lines)*len(m.columns)*len(m.columns) <= maxViews
 	for i, c := range m.columns {
-		one := columnView{Driver: wording.Clean(c.Driver), Profile: wording.Clean(c.Profile), Name: columnName(c), Baseline: i == a.Baseline}
+		one := columnView{Driver: wording.Clean(c.Driver), Profile: wording.Clean(c.Profile), Name: wording.Clean(c.Name()), Baseline: i == a.Baseline}
 		if i == a.Baseline || all && a.Baseline >= 0 {
 			v.Views.Views[i] = r.baseView(a, m, i)
 			one.Choice = true
@@ -150,13 +150,6 @@ func (c *lookCell) center() float64 {
 		return 0
 	}
 	return c.ratio.Center
-}
-
-func columnName(c analysis.Column) string {
-	if c.Profile == "" {
-		return wording.Clean(c.Driver)
-	}
-	return wording.Clean(c.Driver + " (" + c.Profile + ")")
 }
 
 // baseView compares all columns with one.
@@ -248,9 +241,9 @@ func ratioTip(i stat.Interval, s analysis.Standing) string {
 }
 
 func figureTip(f analysis.Figure) string {
-	words := human(f.Interval.Center, f.Metric.Unit)
+	words := wording.Human(f.Interval.Center, f.Metric.Unit)
 	if f.Interval.Known() {
-		words += fmt.Sprintf(" [%s, %s]", human(f.Interval.Low, f.Metric.Unit), human(f.Interval.High, f.Metric.Unit))
+		words += fmt.Sprintf(" [%s, %s]", wording.Human(f.Interval.Low, f.Metric.Unit), wording.Human(f.Interval.High, f.Metric.Unit))
 	}
 	return fmt.Sprintf("%s %s, n = %d", f.Metric.Name, words, f.Interval.N)
 }
@@ -300,11 +293,7 @@ func (r *Report) durabilityPrice(a analysis.Answer) doc.Document {
 			}
 			lines[t][i+2] = promisedFigure(t, other)
 			if c, _, err := other.Against(own, t.Primary); err == nil && c.Ratio.N > 0 {
-				cost := c.Ratio
-				if t.Primary.HigherBetter {
-					cost = cost.Inverse()
-				}
-				lines[t][i+2] = priceText(cost) + ": " + lines[t][i+2]
+				lines[t][i+2] = priceText(analysis.Cost(c.Ratio, t.Primary)) + ": " + lines[t][i+2]
 			}
 		}
 	}
@@ -315,15 +304,13 @@ func (r *Report) durabilityPrice(a analysis.Answer) doc.Document {
 	}
 	d.Add(doc.Paragraph, "Time of %s by profile; x: times that of %s. What a profile does not promise, it does not pay for: this is a price, not a ranking.", lead.Driver, cmp.Or(lead.Cell.Profile, "the pick"))
 	d.AddTable(grid)
-	seen := map[assay.Durability]bool{}
-	for _, c := range slices.Backward(assay.Durabilities) {
-		for _, t := range r.Tables {
-			for _, row := range t.Rows {
-				if row.Driver == lead.Driver && t.Changes && row.Durability == c && c != assay.DurabilityUnknown && !seen[c] {
-					seen[c] = true
-					d.Add(doc.Item, "%s: %s", c, c.Loss())
-				}
-			}
+	has := map[assay.Durability]bool{}
+	for row := range r.Rows() {
+		has[row.Durability] = has[row.Durability] || row.Driver == lead.Driver && row.Table.Changes
+	}
+	for _, c := range slices.Backward(assay.Durabilities[1:]) { // but for the unknown one
+		if has[c] {
+			d.Add(doc.Item, "%s: %s", c, c.Loss())
 		}
 	}
 	return d

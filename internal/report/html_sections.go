@@ -10,7 +10,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"assay"
 	"assay/internal/analysis"
@@ -191,58 +190,27 @@ type download struct {
 	URL  template.URL
 }
 
-// packer makes downloads, several at a time.
+// packer makes downloads.
 type packer struct {
-	compress bool
-	idle     sync.Pool // of *gzip.Writer: they are large, and used again
+	compress   bool
+	compressor *gzip.Writer // it is large, and used again
 }
 
 // download encodes what write writes. The URL is made of base64 alone, which
 // cannot end an attribute.
 func (p *packer) download(name string, write func(io.Writer) error) (download, error) {
 	var content bytes.Buffer
-	kind, size := "text/csv", 0
-	if p.compress {
-		name, kind = name+".gz", "application/gzip"
-		written, err := p.pack(&content, write)
-		if err != nil {
-			return download{}, fmt.Errorf("%s: %w", name, err)
-		}
-		size = written
-	} else if err := write(&content); err != nil {
+	if err := write(&content); err != nil {
 		return download{}, fmt.Errorf("%s: %w", name, err)
 	}
-	words := human(float64(content.Len()), "B")
+	kind, words := "text/csv", wording.Human(float64(content.Len()), "B")
 	if p.compress {
-		words = fmt.Sprintf("%s, compressed to %s: unpack with gunzip", human(float64(size), "B"), words)
+		var packed bytes.Buffer // to which writing does not fail
+		p.compressor.Reset(&packed)
+		_, _ = content.WriteTo(p.compressor)
+		_ = p.compressor.Close()
+		name, kind, content = name+".gz", "application/gzip", packed
+		words = fmt.Sprintf("%s, compressed to %s: unpack with gunzip", words, wording.Human(float64(content.Len()), "B"))
 	}
 	return download{name, words, template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content.Bytes()))}, nil
-}
-
-// pack compresses what write writes, and counts it.
-func (p *packer) pack(to io.Writer, write func(io.Writer) error) (written int, err error) {
-	compressor, _ := p.idle.Get().(*gzip.Writer)
-	if compressor == nil {
-		compressor = gzip.NewWriter(nil)
-	}
-	defer p.idle.Put(compressor)
-	compressor.Reset(to)
-	counted := &counter{to: compressor}
-	if err := write(counted); err != nil {
-		return 0, err
-	}
-	return counted.written, compressor.Close()
-}
-
-// counter counts the bytes that pass.
-type counter struct {
-	to      io.Writer
-	written int
-}
-
-// Write passes them on.
-func (c *counter) Write(data []byte) (int, error) {
-	n, err := c.to.Write(data)
-	c.written += n
-	return n, err
 }

@@ -76,8 +76,7 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 		return nil, err
 	}
 	var n notes
-	columns := columnsOf(t, &n)
-	columns = columns[:len(columns)-1] // notes are links here
+	columns := columnsOf(t)
 	for _, c := range columns {
 		v.Header, v.Right = append(v.Header, c.name), append(v.Right, c.right)
 	}
@@ -107,12 +106,8 @@ func (v *tableView) addRow(t *analysis.Table, row *analysis.Row, columns []colum
 	case row.Outcome != assay.OK:
 		r.Kind = "other"
 	}
-	if _, has := row.Figure(t.Primary.Name); has {
-		for _, c := range columns {
-			r.Cells = append(r.Cells, c.value(row))
-		}
-	} else {
-		r.Cells, r.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), noFigure(t, row)}, len(columns)-2
+	if r.Cells = tableCells(t, row, columns); len(r.Cells) < len(columns) {
+		r.Span = len(columns) - 2
 	}
 	for _, i := range marks(row, n) {
 		r.Notes = append(r.Notes, v.link(i, (*n)[i]))
@@ -195,7 +190,7 @@ func metricLines(row *analysis.Row) template.HTML {
 	for _, f := range row.Figures {
 		unit, interval, ratio, verdict := f.Metric.Unit, "?", "", ""
 		if f.Interval.Known() {
-			interval = human(f.Interval.Low, unit) + " to " + human(f.Interval.High, unit)
+			interval = wording.Human(f.Interval.Low, unit) + " to " + wording.Human(f.Interval.High, unit)
 		}
 		if f.Ratio != nil {
 			ratio = ratioText(*f.Ratio)
@@ -203,7 +198,7 @@ func metricLines(row *analysis.Row) template.HTML {
 		if f.Comparison != nil {
 			verdict = string(f.Comparison.Verdict)
 		}
-		lines.add(number(f.Interval.Center), wording.Clean(f.Metric.Name), human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
+		lines.add(number(f.Interval.Center), wording.Clean(f.Metric.Name), wording.Human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
 	}
 	return template.HTML(lines.String())
 }
@@ -215,11 +210,11 @@ func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
 	for _, trial := range row.Trials {
 		shown := "-"
 		if figure, has := trial.Figures.Of(t.Primary.Name); has {
-			shown = human(figure, t.Primary.Unit)
+			shown = wording.Human(figure, t.Primary.Unit)
 		}
 		var samples []string
 		for _, s := range trial.Samples {
-			samples = append(samples, fmt.Sprintf("%d in %s", s.Operations, human(float64(s.Nanos), "ns")))
+			samples = append(samples, fmt.Sprintf("%d in %s", s.Operations, wording.Human(float64(s.Nanos), "ns")))
 		}
 		cells := []string{strconv.Itoa(trial.Launch), shown, strings.Join(samples, ", ")}
 		if words := remarks(row, trial); words != "" {

@@ -18,6 +18,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/analysis/wording"
 	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/guard"
@@ -76,12 +77,12 @@ func TestHTMLAndCSVAgree(t *testing.T) {
 func htmlFigure(row map[string]string) []string {
 	unit, interval, ratio := row["unit"], "?", ""
 	if row["ci_low"] != "" {
-		interval = human(float(row["ci_low"]), unit) + " to " + human(float(row["ci_high"]), unit)
+		interval = wording.Human(float(row["ci_low"]), unit) + " to " + wording.Human(float(row["ci_high"]), unit)
 	}
 	if row["ratio"] != "" {
 		ratio = ratioText(intervalOf(row, "ratio", "ratio_low", "ratio_high"))
 	}
-	return []string{row["metric"], human(float(row["median"]), unit), interval, row["n"], ratio, row["verdict"], row["median"], row["driver"]}
+	return []string{row["metric"], wording.Human(float(row["median"]), unit), interval, row["n"], ratio, row["verdict"], row["median"], row["driver"]}
 }
 
 // float reads a figure of the CSV.
@@ -121,18 +122,16 @@ func TestHTMLTables(t *testing.T) {
 		t.Fatalf("%d tables, want %d", len(tables), len(r.Tables))
 	}
 	for i, table := range r.Tables {
-		var n notes
-		columns := columnsOf(table, &n)
+		columns := columnsOf(table)
 		lines := find(tables[i], "tr")[1:]
 		for k, row := range table.WithTwins() {
 			var got []string
 			for _, cell := range find(lines[k], "td") {
 				got = append(got, wordsOf(cell))
 			}
-			want := tableCells(table, row, columns, &n)
-			for j := range len(want) - 1 {
-				if got[j] != want[j] {
-					t.Errorf("%s, %s: %q, want %q", table.Title, row.Name(), got[j], want[j])
+			for j, want := range tableCells(table, row, columns) {
+				if got[j] != want {
+					t.Errorf("%s, %s: %q, want %q", table.Title, row.Name(), got[j], want)
 				}
 			}
 			if row.Outcome != assay.OK && len(row.Figures) == 0 && !strings.HasPrefix(got[2], string(row.Outcome)+": ") {
@@ -362,7 +361,7 @@ func TestHTMLOfEmptyRun(t *testing.T) {
 	}
 }
 
-// A fault in a goroutine that makes a part of the page is an error of writing it.
+// A fault in what makes a part of the page is an error of writing it, with its place.
 func TestPanicInHTML(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
@@ -375,17 +374,15 @@ func TestPanicInHTML(t *testing.T) {
 		write func(v *pageView) error
 		stack string
 	}{
-		"the page": {func(v *pageView) error { return v.write(io.Discard) }, "report.(*packer).download"},
+		"the page": {func(v *pageView) error { return parsedPage.ExecuteTemplate(io.Discard, "report", v) }, "report.(*packer).download"},
 		"a table": {func(v *pageView) error {
-			go v.makeTables(t.Context().Done())
 			_, err := v.Operations[0].tables[0].View()
 			return err
 		}, "report.viewTable"},
 		"the figures": {func(v *pageView) error {
-			go v.makeCSV()
 			_, err := v.CSV()
 			return err
-		}, "report.(*pageView).makeCSV"},
+		}, "report.(*pageView).CSV"},
 	} {
 		err := c.write(broken())
 		var fault *guard.Panic

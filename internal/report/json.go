@@ -236,13 +236,8 @@ func toJSONTable(t *analysis.Table) jsonTable {
 
 func toJSONRow(r *analysis.Row) jsonRow {
 	c := r.Cell
-	var floor *jsonInterval
-	if r.Floor != nil {
-		interval := toJSONInterval(*r.Floor)
-		floor = &interval
-	}
 	return jsonRow{
-		Options: c.Options, IsFloor: r.IsFloor, Floor: floor,
+		Options: c.Options, IsFloor: r.IsFloor, Floor: toJSONInterval(r.Floor),
 		Plan: c.Plan, Workload: c.Workload, Operation: c.Operation, Engine: c.Engine, Driver: c.Driver,
 		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Processes: max(1, c.Processes), Pool: c.Pool,
 		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Begin: c.Begun(), Rate: c.Rate,
@@ -259,19 +254,18 @@ func toJSONRow(r *analysis.Row) jsonRow {
 }
 
 func toJSONFigure(f analysis.Figure) jsonFigure {
-	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: toJSONInterval(f.Interval)}
-	if f.Ratio != nil {
-		ratio := toJSONInterval(*f.Ratio)
-		j.Ratio = &ratio
-	}
+	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: *toJSONInterval(&f.Interval), Ratio: toJSONInterval(f.Ratio)}
 	if c := f.Comparison; c != nil {
 		j.Verdict, j.Reason, j.MoreLaunches = c.Verdict, Why(*c), c.MoreLaunches()
 	}
 	return j
 }
 
-func toJSONInterval(i stat.Interval) jsonInterval {
-	return jsonInterval{i.N, known(i.Center), known(i.Low), known(i.High)}
+func toJSONInterval(i *stat.Interval) *jsonInterval {
+	if i == nil {
+		return nil
+	}
+	return &jsonInterval{i.N, known(i.Center), known(i.Low), known(i.High)}
 }
 
 func toJSONTrial(t analysis.Trial) jsonTrial {

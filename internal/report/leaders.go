@@ -49,7 +49,7 @@ func leadersOf(k *analysis.Ranking, profiles bool) string {
 	text := strings.Join(names, ", ")
 	mark, _ := markOf(k.Standing(k.Rows[0]))
 	if f, has := k.Rows[0].Figure(k.Table.Primary.Name); has {
-		return human(f.Interval.Center, f.Metric.Unit) + mark + " " + text
+		return wording.Human(f.Interval.Center, f.Metric.Unit) + mark + " " + text
 	}
 	return text + mark
 }

@@ -64,11 +64,7 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 	everywhere := r.everywhere()
 	baseline := ""
 	if a.Baseline >= 0 {
-		c := a.Columns[a.Baseline]
-		baseline = c.Driver
-		if c.Profile != "" {
-			baseline += " (" + c.Profile + ")"
-		}
+		baseline = a.Columns[a.Baseline].Name()
 	}
 	named := len(leftOut(a)) > 0
 	for _, l := range a.Lines {
@@ -104,7 +100,7 @@ func tailLine(l analysis.Line, of matrixLine) (tail matrixLine, has bool) {
 		text := "-"
 		if e.Row != nil && e.Row.Comparable() {
 			if f, known := e.Row.Figure(assay.P99); known && l.Table.Primary.HigherBetter {
-				text, has = human(f.Interval.Center, f.Metric.Unit), true
+				text, has = wording.Human(f.Interval.Center, f.Metric.Unit), true
 			}
 		}
 		tail.entries = append(tail.entries, matrixEntry{text: text, brief: text})

@@ -175,26 +175,21 @@ func (f finding) words(s Screen) string {
 }
 
 // outcomeFindings are the rows that did not end ok, by outcome.
-func (r *Report) outcomeFindings() []finding {
-	byOutcome := map[assay.Outcome]*finding{}
-	rows := 0
-	for row := range r.Rows() {
-		rows++
-		if row.Outcome == assay.OK {
-			continue
-		}
-		f := byOutcome[row.Outcome]
-		if f == nil {
-			f = &finding{code: string(row.Outcome), table: row.Table, where: row.Name() + ", " + r.label(row.Table), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
-			byOutcome[row.Outcome] = f
-		}
-		f.rows++
-	}
-	var all []finding
+func (r *Report) outcomeFindings() (all []finding) {
 	for _, outcome := range []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.NotApplied, assay.TimedOut, assay.Unsupported, assay.NotRun} {
-		if f := byOutcome[outcome]; f != nil {
-			f.of = rows
-			all = append(all, *f)
+		f := finding{code: string(outcome)}
+		for row := range r.Rows() {
+			f.of++
+			if row.Outcome != outcome {
+				continue
+			}
+			if f.rows++; f.rows == 1 {
+				f.table, f.where = row.Table, row.Name()+", "+r.label(row.Table)
+				f.worst = analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}
+			}
+		}
+		if f.rows > 0 {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/analysis/wording"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -159,13 +160,13 @@ func TestHowToResume(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	tests := map[string]string{
-		human(0.5213, "ns"):  "0.521 ns",
-		human(999.6, "ns"):   "1.00 µs",
-		human(12345, "ns"):   "12.3 µs",
-		human(2.5e10, "ns"):  "25.0 s",
-		human(123456, "1/s"): "123 k/s",
-		human(0.04, "1/op"):  "0.0400",
-		human(0, "ns"):       "0.00 ns",
+		wording.Human(0.5213, "ns"):  "0.521 ns",
+		wording.Human(999.6, "ns"):   "1.00 µs",
+		wording.Human(12345, "ns"):   "12.3 µs",
+		wording.Human(2.5e10, "ns"):  "25.0 s",
+		wording.Human(123456, "1/s"): "123 k/s",
+		wording.Human(0.04, "1/op"):  "0.0400",
+		wording.Human(0, "ns"):       "0.00 ns",
 	}
 	for got, want := range tests {
 		if got != want {

@@ -84,7 +84,7 @@ func TestColumnsWithAPool(t *testing.T) {
 			t.Mode, t.Figures[assay.ReopensOp], t.Figures[assay.PoolWaitPerOp] = assay.Blocks, 0.5, 10
 		})
 		var got []string
-		for _, c := range columnsOf(mustReport(t, analysistest.PlainRun, trials).Tables[0], &notes{}) {
+		for _, c := range columnsOf(mustReport(t, analysistest.PlainRun, trials).Tables[0]) {
 			got = append(got, c.name)
 		}
 		if got = got[:min(len(want), len(got))]; !slices.Equal(got, want) {
@@ -113,7 +113,7 @@ func TestSaturatedClosedLoop(t *testing.T) {
 			}
 		}))
 		_, figure := r.Tables[0].Rows[0].Figure(assay.P99)
-		column := slices.ContainsFunc(columnsOf(r.Tables[0], &notes{}), func(c column) bool { return c.name == assay.P99 })
+		column := slices.ContainsFunc(columnsOf(r.Tables[0]), func(c column) bool { return c.name == assay.P99 })
 		if figure != c.want || column != c.want {
 			t.Errorf("%+v: got a p99 %v and its column %v", c, figure, column)
 		}

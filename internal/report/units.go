@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,34 +13,6 @@ import (
 	"assay/internal/stat"
 )
 
-// scales are the prefixes of each unit that tables show, smallest first.
-var scales = map[string][]string{
-	"ns":  {"ns", "µs", "ms", "s"},
-	"1/s": {"/s", "k/s", "M/s", "G/s"},
-	"B":   {"B", "kB", "MB", "GB"},
-}
-
-// human is a value in the unit that leaves one to three digits before the
-// point.
-func human(v float64, unit string) string { return significant(v, unit, 3) }
-
-// significant is human with n significant digits.
-func significant(v float64, unit string, n int) string {
-	units := scales[unit]
-	if !analysis.Finite(v) {
-		return "?"
-	}
-	i := 0
-	for i < len(units)-1 && math.Abs(v) >= 999.5 {
-		v /= 1000
-		i++
-	}
-	if len(units) == 0 {
-		return wording.Significant(v, n)
-	}
-	return wording.Significant(v, n) + " " + units[i]
-}
-
 // maxHalfWidth is the largest half-width of an interval that is printed, in percent: that of
 // two launches can be anything.
 const maxHalfWidth = 999
@@ -51,7 +22,7 @@ func halfWidth(i stat.Interval) float64 { return max(i.High-i.Center, i.Center-i
 
 // figureText is a figure with the longer side of its interval, as a share of it.
 func figureText(f analysis.Figure) string {
-	s := human(f.Interval.Center, f.Metric.Unit)
+	s := wording.Human(f.Interval.Center, f.Metric.Unit)
 	if !f.Interval.Known() {
 		return s + " ± ?"
 	}
@@ -87,9 +58,9 @@ func list(names []string) string {
 // shownFigure is a figure with its uncertainty: where that is large, its third digit says nothing.
 func shownFigure(i stat.Interval, unit string) string {
 	if spread := uncertainty(i); spread != "" {
-		return significant(i.Center, unit, 2) + spread
+		return wording.HumanDigits(i.Center, unit, 2) + spread
 	}
-	return human(i.Center, unit)
+	return wording.Human(i.Center, unit)
 }
 
 // uncertainty is the half of a figure's interval where the figure has too few launches or too wide

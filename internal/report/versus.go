@@ -57,7 +57,7 @@ func lineCells(l analysis.VersusLine) []string {
 	figures := [2]string{"-", "-"}
 	for i, row := range []*analysis.Row{l.A, l.B} {
 		if f, ok := row.Figure(l.Metric.Name); ok && f.Interval.N > 0 {
-			figures[i] = human(f.Interval.Center, l.Metric.Unit)
+			figures[i] = wording.Human(f.Interval.Center, l.Metric.Unit)
 		}
 	}
 	c := l.Comparison
