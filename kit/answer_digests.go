@@ -3,7 +3,6 @@ package kit
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"assay/kit/answer"
 	"assay/kit/wire"
@@ -99,35 +98,25 @@ func show(client Client, spec wire.Operation) (digester, error) {
 	}
 	a := &answered{spec: spec}
 	var err error
-	a.Client, err = shower.Show(func(step int, row []any) error { return a.hashes[step].Row(row) })
+	a.Client, err = shower.Show(func(step int, row []any) error { return a.steps.Row(step, row) })
 	return a, err
 }
 
 // answered digests the answers of an operation that changes nothing.
 type answered struct {
 	Client
-	spec   wire.Operation
-	hashes []*answer.Hash // by step; nil where a step returns no rows
+	spec  wire.Operation
+	steps answer.Steps
 }
 
-func (a *answered) Do(position int) (int, error) {
-	a.hashes = make([]*answer.Hash, len(a.spec.Steps))
-	for i, step := range a.spec.Steps {
-		if !step.Query {
-			continue
-		}
-		var err error
-		if a.hashes[i], err = answer.New(step.Returns); err != nil {
-			return 0, wire.Errorf(wire.Invalid, "step %d returns: %v", i+1, err)
-		}
+func (a *answered) Do(position int) (_ int, err error) {
+	if a.steps, err = answer.NewSteps(a.spec.Steps); err != nil {
+		return 0, err
 	}
 	return a.Client.Do(position)
 }
 
-func (a *answered) digest() string {
-	told := slices.DeleteFunc(slices.Clone(a.hashes), func(h *answer.Hash) bool { return h == nil })
-	return combine(told).Digest
-}
+func (a *answered) digest() string { return a.steps.Sum() }
 
 func (c *mixClient) show() (digester, error) {
 	m := &mixAnswered{mixClient: mixClient{trace: c.trace, rows: c.rows, specs: c.specs}}

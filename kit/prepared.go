@@ -1,8 +1,6 @@
 package kit
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -147,44 +145,21 @@ func (p *prepared) verify(request wire.Verify) (wire.Verified, error) {
 	if request.Start < 0 || request.Count < 0 {
 		return wire.Verified{}, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
 	}
-	var hashes []*answer.Hash
-	byStep := map[int]*answer.Hash{}
-	for i, step := range p.spec.Steps {
-		if !step.Query {
-			continue
-		}
-		hash, err := answer.New(step.Returns)
-		if err != nil {
-			return wire.Verified{}, wire.Errorf(wire.Invalid, "step %d returns: %v", i+1, err)
-		}
-		hashes = append(hashes, hash)
-		byStep[i] = hash
+	steps, err := answer.NewSteps(p.spec.Steps)
+	if err != nil {
+		return wire.Verified{}, err
 	}
-	if len(hashes) == 0 {
+	if steps.Sum() == "" {
 		return wire.Verified{}, wire.Errorf(wire.Unsupported, "operation %q returns no rows", p.spec.Name)
 	}
-	visit := func(step int, row []any) error { return byStep[step].Row(row) }
 	positions := p.length * p.unit
 	for i := range request.Count {
 		position := (request.Start%positions + i) % positions
-		if err := p.operation.Answer(int(position), visit); err != nil {
+		if err := p.operation.Answer(int(position), steps.Row); err != nil {
 			return wire.Verified{}, fmt.Errorf("position %d: %w", position, err)
 		}
 	}
-	return combine(hashes), nil
-}
-
-func combine(hashes []*answer.Hash) wire.Verified {
-	if len(hashes) == 1 {
-		return wire.Verified{Digest: hashes[0].Sum(), Rows: hashes[0].Rows()}
-	}
-	all := sha256.New()
-	var rows int64
-	for _, hash := range hashes {
-		all.Write([]byte(hash.Sum()))
-		rows += hash.Rows()
-	}
-	return wire.Verified{Digest: hex.EncodeToString(all.Sum(nil)), Rows: rows}
+	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, nil
 }
 
 func verifyQuery(db Database, request wire.Verify) (wire.Verified, error) {

@@ -2,9 +2,7 @@ package dataset
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,25 +157,11 @@ func batches(ctx context.Context, conn *sql.Conn, start, end int, do func(positi
 
 // sum combines the digests of the steps that return rows.
 func (s *session) sum() Expected {
-	var sums []string
-	var rows int64
+	var steps answer.Steps
 	for _, st := range s.steps {
-		if st.hash != nil {
-			sums = append(sums, st.hash.Sum())
-			rows += st.hash.Rows()
-		}
+		steps = append(steps, st.hash)
 	}
-	if len(sums) == 0 {
-		return Expected{}
-	}
-	if len(sums) == 1 {
-		return Expected{Digest: sums[0], Rows: rows}
-	}
-	all := sha256.New()
-	for _, sum := range sums {
-		all.Write([]byte(sum))
-	}
-	return Expected{Digest: hex.EncodeToString(all.Sum(nil)), Rows: rows}
+	return Expected{Digest: steps.Sum(), Rows: steps.Rows()}
 }
 
 func answerDigest(ctx context.Context, conn *sql.Conn, query assay.Query) (string, error) {

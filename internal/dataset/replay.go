@@ -330,6 +330,33 @@ func (d *Data) Digests(ctx context.Context, op assay.Operation, trace *Trace, po
 	return digests, err
 }
 
+// Rows visits what an operation without parts answers at some positions while nothing has
+// changed the data, until visit returns an error.
+func (d *Data) Rows(ctx context.Context, op assay.Operation, trace *Trace, from, count int, visit func(position int, step assay.Step, row []any) error) (err error) {
+	if op, err = d.Resolve(ctx, op); err != nil {
+		return err
+	}
+	conn, done, err := d.connect(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return batches(ctx, conn, from, from+count, func(position int) error {
+		return s.each(position, func(st *step) error {
+			rows, err := st.stmt.QueryContext(ctx, st.args...)
+			if err != nil {
+				return err
+			}
+			return Visit(rows, func(row []any) error { return visit(position, st.Step, row) })
+		})
+	})
+}
+
 // digest digests the answers at some positions, apart from all others.
 func (s *session) digest(ctx context.Context, position, count int) (string, error) {
 	for i := range s.steps {

@@ -267,8 +267,8 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 			}
 		}
 		if !right {
-			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf(
-				"the answers to the first %d of %s have digest %.12s, want %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
+			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf("the answers to the first %d of %s have digest %.12s, want %.12s%s",
+				e.count, e.operation.Name, found.Digest, e.digest, in.difference(ctx, j, name, e))}
 		}
 		digest = found.Digest
 	}

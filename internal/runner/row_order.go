@@ -5,12 +5,14 @@ package runner
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/dataset/oracle"
+	"assay/kit/answer"
 	"assay/kit/wire"
 )
 
@@ -127,6 +129,84 @@ func (in *instance) reordered(ctx context.Context, j *job, u unitAnswer, got str
 		return false, err
 	}
 	return in.sameRows(ctx, j, u.operation, e, u.own)
+}
+
+// difference says which row of wrong answers is the first wrong one, and what is wrong in it;
+// nothing where the worker does not tell its rows.
+func (in *instance) difference(ctx context.Context, j *job, name string, e expectation) (said string) {
+	type wanted struct {
+		position, number int
+		step             assay.Step
+		row              []any
+	}
+	next, stop := iter.Pull(func(yield func(wanted) bool) {
+		w := wanted{position: -1}
+		_ = j.data.Rows(ctx, e.operation, e.trace, 0, e.count, func(position int, step assay.Step, row []any) error {
+			if position != w.position {
+				w.number = 0
+			}
+			w = wanted{position, w.number + 1, step, row}
+			if !yield(w) {
+				return context.Canceled
+			}
+			return nil
+		})
+	})
+	defer stop()
+	private := j.Dataset.File != "" || j.Dataset.Recorded != ""
+	told := in.worker.Rows(ctx, wire.Verify{Operation: name, Count: int64(e.count)}, func(row []any) {
+		if said != "" {
+			return
+		}
+		if w, more := next(); !more {
+			said = "; there is a row behind the last right one"
+		} else if what := wrongValue(w.step, row, w.row, private); what != "" {
+			said = fmt.Sprintf("; at position %d, row %d is the first that differs: %s", w.position, w.number, what)
+		}
+	})
+	if w, more := next(); told && said == "" && more {
+		said = fmt.Sprintf("; at position %d, row %d is missing", w.position, w.number)
+	}
+	return said
+}
+
+// wrongValue says which column of a row is wrong; nothing where none is. What somebody keeps
+// in a database is not told.
+func wrongValue(step assay.Step, got, want []any, private bool) string {
+	types := assay.TypeNames(step.Returns)
+	if len(got) != len(types) {
+		return fmt.Sprintf("it has %d columns, want %d", len(got), len(types))
+	}
+	digest := func(i int, value any) string {
+		hash, err := answer.New(types[i : i+1])
+		if err == nil {
+			err = hash.Row([]any{value})
+		}
+		return fmt.Sprint(err, hash.Sum())
+	}
+	for i := range got {
+		switch {
+		case digest(i, got[i]) == digest(i, want[i]):
+		case private:
+			return fmt.Sprintf("column %d is another %s", i+1, types[i])
+		default:
+			return fmt.Sprintf("column %d is %s, want %s", i+1, shown(got[i]), shown(want[i]))
+		}
+	}
+	return ""
+}
+
+// shown is the beginning of a value.
+func shown(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "NULL"
+	case []byte:
+		return fmt.Sprintf("x'%.20x'", v)
+	case string:
+		return fmt.Sprintf("%.40q", v)
+	}
+	return fmt.Sprint(value)
 }
 
 // verifyKeys reads keys that several clients may have changed, and compares

@@ -52,3 +52,25 @@ func TestWrongRowsInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// The first wrong column of a row is named; what somebody keeps in a database is not told.
+func TestWrongValue(t *testing.T) {
+	step := assay.Step{Returns: []assay.Type{"int", "real", "text?"}}
+	right := []any{int64(1), 2.0, "c"}
+	for _, c := range []struct {
+		got     []any
+		private bool
+		want    string
+	}{
+		{[]any{int64(1), int64(2), []byte("c")}, false, ""},
+		{[]any{int64(1), 2.5, "c"}, false, "column 2 is 2.5, want 2"},
+		{[]any{int64(1), 2.0, nil}, false, `column 3 is NULL, want "c"`},
+		{[]any{"1", 2.0, "c"}, false, `column 1 is "1", want 1`},
+		{[]any{int64(1), 2.0, "secret"}, true, "column 3 is another text?"},
+		{[]any{int64(1)}, false, "it has 1 columns, want 3"},
+	} {
+		if got := wrongValue(step, c.got, right, c.private); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.got, got, c.want)
+		}
+	}
+}

@@ -48,9 +48,11 @@ type Worker struct {
 	next    int64
 	step    time.Duration // between the last steps of ending it
 	stopped bool
-	killed  bool          // the whole group
-	broken  error         // the talk cannot go on
-	sqlite  *sqliteWorker // what assay does itself; nil: the worker runs no queries
+	killed  bool    // the whole group
+	broken  error   // the talk cannot go on
+	teller  *teller // nil: the worker digests its answers itself
+	// handle answers a request: by the worker, and what assay does itself.
+	handle func(ctx context.Context, kind string, request, reply any) error
 }
 
 type line struct {
@@ -220,8 +222,13 @@ func (w *Worker) handshake(ctx context.Context) error {
 	if w.hello.Protocol != wire.Protocol {
 		return w.breach(fmt.Sprintf("it speaks version %d, this is version %d: build worker and assay from the same source", w.hello.Protocol, wire.Protocol))
 	}
+	w.handle = w.call
 	if slices.Contains(w.hello.Capabilities, wire.CapQuery) {
-		w.sqlite = &sqliteWorker{Worker: w}
+		w.teller = &teller{Worker: w, prepared: map[string]wire.Operation{}}
+		w.handle = w.teller.call
+		if slices.Contains(w.hello.Capabilities, wire.CapSQL) {
+			w.handle = (&sqliteWorker{teller: w.teller}).call
+		}
 	}
 	return nil
 }
@@ -243,20 +250,34 @@ func (w *Worker) Call(ctx context.Context, kind string, request, reply any) erro
 	if w.broken != nil {
 		return w.broken
 	}
-	var err error
-	if w.sqlite != nil {
-		w.sqlite.ctx = ctx
-		err = w.sqlite.call(kind, request, reply)
-	} else {
-		err = w.call(ctx, kind, request, reply)
-	}
+	err := w.handle(ctx, kind, request, reply)
 	if w.broken != nil {
 		w.Kill()
 	}
 	return err
 }
 
-// call is Call without the killing.
+// Rows visits the rows, as they are stored, that a prepared operation answers where it is
+// verified, and reports whether the worker told them all. The visited slice is the caller's.
+func (w *Worker) Rows(ctx context.Context, request wire.Verify, visit func(row []any)) bool {
+	if w.teller == nil || w.broken != nil {
+		return false
+	}
+	op, prepared := w.teller.prepared[request.Operation]
+	if !prepared {
+		return false
+	}
+	err := w.teller.rows(ctx, request, op, func(_ int, row []any) error {
+		visit(row)
+		return nil
+	})
+	if w.broken != nil {
+		w.Kill()
+	}
+	return err == nil
+}
+
+// call is Call by the worker alone, without the killing.
 func (w *Worker) call(ctx context.Context, kind string, request, reply any) error {
 	w.next++
 	message, err := flatten(wire.Envelope{Type: kind, ID: w.next}, request)

@@ -23,11 +23,9 @@ type unitRows struct {
 	Rows uint32
 }
 
-// storedRow is a row of a step.
-type storedRow struct {
-	step   uint32
-	values []any // nil, int64, float64, string or []byte
-}
+// eachRow visits the rows of a unit, once: each of a step, with values that are nil, int64,
+// float64, string or []byte.
+type eachRow func(visit func(step int, values []any) error) error
 
 func newRowsFile() (rowsFile, error) {
 	file, err := os.CreateTemp("", "assay-rows-")
@@ -39,8 +37,8 @@ func newRowsFile() (rowsFile, error) {
 
 func (f rowsFile) remove() { _ = os.Remove(f.path) }
 
-// each visits all rows.
-func (f rowsFile) each(visit func(unitRows, storedRow) error) error {
+// each visits all units, which visit their rows.
+func (f rowsFile) each(visit func(unitRows, eachRow) error) error {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return err
@@ -54,32 +52,37 @@ func (f rowsFile) each(visit func(unitRows, storedRow) error) error {
 		} else if err != nil {
 			return fmt.Errorf("rows of a unit: %w", err)
 		}
-		for range unit.Rows {
-			row, err := readRow(in)
-			if err != nil {
-				return fmt.Errorf("rows of unit %d: %w", unit.Unit, err)
+		err := visit(unit, func(visit func(int, []any) error) error {
+			for range unit.Rows {
+				step, row, err := readRow(in)
+				if err != nil {
+					return fmt.Errorf("rows of unit %d: %w", unit.Unit, err)
+				}
+				if err := visit(step, row); err != nil {
+					return err
+				}
 			}
-			if err := visit(unit, row); err != nil {
-				return err
-			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 }
 
-func readRow(in *bufio.Reader) (row storedRow, err error) {
+func readRow(in *bufio.Reader) (step int, row []any, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
-		return row, err
+		return 0, nil, err
 	}
-	row.step = binary.LittleEndian.Uint32(head[:])
 	for range binary.LittleEndian.Uint32(head[4:]) {
 		value, err := readValue(in)
 		if err != nil {
-			return row, err
+			return 0, nil, err
 		}
-		row.values = append(row.values, value)
+		row = append(row, value)
 	}
-	return row, nil
+	return int(binary.LittleEndian.Uint32(head[:])), row, nil
 }
 
 func readValue(in *bufio.Reader) (any, error) {

@@ -18,9 +18,11 @@ func TestRowsFile(t *testing.T) {
 	file := rowsFile{filepath.Join(t.TempDir(), "rows")}
 	read := func(content string) (found []string, err error) {
 		must(t, os.WriteFile(file.path, []byte(content), 0o600))
-		err = file.each(func(unit unitRows, row storedRow) error {
-			found = append(found, fmt.Sprintf("%v %d %#v", unit, row.step, row.values))
-			return nil
+		err = file.each(func(unit unitRows, each eachRow) error {
+			return each(func(step int, row []any) error {
+				found = append(found, fmt.Sprintf("%v %d %#v", unit, step, row))
+				return nil
+			})
 		})
 		return found, err
 	}

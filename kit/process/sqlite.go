@@ -4,8 +4,6 @@ package process
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -17,9 +15,9 @@ import (
 )
 
 // sqliteWorker is what assay does itself for a worker of SQLite that runs queries: it
-// maps settings, reads them back, copies files into memory, and digests answers to SQL.
+// maps settings, reads them back, copies files into memory, and digests answers.
 type sqliteWorker struct {
-	*Worker
+	*teller
 	ctx         context.Context // of the call
 	connections []string        // of the open database; none: nothing is open
 	others      int             // connections that were opened beside them
@@ -27,26 +25,22 @@ type sqliteWorker struct {
 }
 
 // call answers a request, by queries where the worker needs not know it.
-func (w *sqliteWorker) call(kind string, request, reply any) (err error) {
-	var result any
+func (w *sqliteWorker) call(ctx context.Context, kind string, request, reply any) (err error) {
+	w.ctx = ctx
 	switch r := request.(type) {
 	case wire.Open:
-		result, err = w.open(r)
+		opened, err := w.open(r)
+		return into(reply, opened, err)
 	case wire.Settings:
-		result, err = w.settings(r)
+		read, err := w.settings(r)
+		return into(reply, read, err)
 	case wire.Verify:
-		if r.SQL == "" {
-			return w.Worker.call(w.ctx, kind, request, reply)
+		if r.SQL != "" {
+			verified, err := w.verifySQL(r)
+			return into(reply, verified, err)
 		}
-		result, err = w.verify(r)
-	default:
-		return w.Worker.call(w.ctx, kind, request, reply)
 	}
-	if err != nil || reply == nil {
-		return err
-	}
-	data, err := json.Marshal(result)
-	return errors.Join(err, json.Unmarshal(data, reply))
+	return w.teller.call(ctx, kind, request, reply)
 }
 
 // source is how a request's settings are given to SQLite: by the URI and by PRAGMAs. How
@@ -136,36 +130,26 @@ func (w *sqliteWorker) settings(request wire.Settings) (read wire.SettingsRead, 
 	return read, nil
 }
 
-// verify digests what SQL answers.
-func (w *sqliteWorker) verify(request wire.Verify) (verified wire.Verified, err error) {
-	hash, err := answer.New(request.Returns)
+// verifySQL digests what SQL answers.
+func (w *sqliteWorker) verifySQL(request wire.Verify) (verified wire.Verified, err error) {
+	steps, err := answer.NewSteps([]wire.Step{{Query: true, Returns: request.Returns}})
 	if err != nil {
-		return verified, wire.Errorf(wire.Invalid, "%v", err)
+		return verified, err
 	}
-	err = w.query(wire.Query{Connection: append(w.connections, wire.ReaderName(0))[0], SQL: request.SQL}, func(row []any) error {
-		if err := hash.Row(row); err != nil {
-			return &wire.Error{Code: wire.Failed, Message: err.Error()}
-		}
-		return nil
-	})
-	return wire.Verified{Digest: hash.Sum(), Rows: hash.Rows()}, err
+	add := digesting(steps)
+	query := wire.Query{Connection: append(w.connections, wire.ReaderName(0))[0], SQL: request.SQL}
+	err = w.query(query, func(row []any) error { return add(0, row) })
+	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
 }
 
 // query has the worker run SQL, and visits the rows.
 func (w *sqliteWorker) query(request wire.Query, visit func([]any) error) error {
-	file, err := newRowsFile()
-	if err != nil {
-		return err
-	}
-	defer file.remove()
-	request.Rows = file.path
-	if err := w.Worker.call(w.ctx, wire.TypeQuery, request, nil); err != nil {
-		return err
-	}
-	err = file.each(func(_ unitRows, row storedRow) error { return visit(row.values) })
-	if err != nil && !errors.As(err, new(*wire.Error)) {
-		return w.breach(fmt.Sprintf("its answer to %q: %v", request.SQL, err))
-	}
+	_, err := w.tell(w.ctx, wire.TypeQuery, func(path string) any {
+		request.Rows = path
+		return request
+	}, nil, func(_ unitRows, each eachRow) error {
+		return each(func(_ int, row []any) error { return visit(row) })
+	})
 	return err
 }
 

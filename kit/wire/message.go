@@ -31,8 +31,8 @@ const (
 	CapOrdered = "ordered"
 	// CapAnswers: digests what measured clients answer, where measure asks for it.
 	CapAnswers = "answers"
-	// CapQuery: runs SQL for assay on any connection, which maps settings, reads them back
-	// and digests answers itself.
+	// CapQuery: writes rows to files, which assay digests itself. One of SQL also runs SQL for
+	// assay on any connection, which maps settings and reads them back.
 	CapQuery = "query"
 	// CapProcesses says of a store that several processes may have it open.
 	CapProcesses = "processes"
@@ -226,6 +226,9 @@ type Measure struct {
 	// Answers asks for the digests of what the clients answer. Times are of no
 	// use then.
 	Answers bool `json:"answers,omitempty"`
+	// Rows is, for a worker that runs queries, the path of a file that gets the rows of
+	// each unit instead.
+	Rows string `json:"rows,omitempty"`
 }
 
 // Measured answers Measure. Operations counts those that were completed and
@@ -282,6 +285,8 @@ type Verify struct {
 	// bytes: two blobs a row.
 	All     bool     `json:"all,omitempty"`
 	Returns []string `json:"returns,omitempty"`
+	// Rows is, for a worker that runs queries, the path of a file that gets the rows.
+	Rows string `json:"rows,omitempty"`
 }
 
 // Verified answers Verify.

@@ -2,8 +2,8 @@
 
 mod assay;
 
-use assay::data::{Kind, Type, Value};
-use assay::sql::{Driver, Rows, Sql};
+use assay::data::{Kind, Value};
+use assay::sql::{Driver, Sql, Visit};
 use rusqlite::{Connection, Error, Row, Statement, types::ToSqlOutput, types::ValueRef};
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ impl Driver for Rusqlite {
         db.prepare(sql)
     }
 
-    fn run(&self, db: &Connection, s: &mut Statement, args: &[Value], types: Option<&[Type]>, rows: Rows) -> Result<i64, Error> {
+    fn run(&self, db: &Connection, s: &mut Statement, args: &[Value], types: Option<&[Kind]>, rows: Visit) -> Result<i64, Error> {
         for (i, arg) in args.iter().enumerate() {
             s.raw_bind_parameter(i + 1, ToSqlOutput::Borrowed(bound(arg)))?;
         }
@@ -61,9 +61,9 @@ impl Driver for Rusqlite {
 }
 
 /// Reads a row as a program does that knows its types.
-fn read(row: &Row, types: &[Type]) -> Result<(), Error> {
+fn read(row: &Row, types: &[Kind]) -> Result<(), Error> {
     for (i, t) in types.iter().enumerate() {
-        match t.kind {
+        match t {
             Kind::Int => drop(black_box(row.get::<_, Option<i64>>(i)?)),
             Kind::Real => drop(black_box(row.get::<_, Option<f64>>(i)?)),
             Kind::Bool => drop(black_box(row.get::<_, Option<bool>>(i)?)),

@@ -1,13 +1,10 @@
-"""What travels beside the protocol's lines: column files, digests, histograms, counters."""
+"""What travels beside the protocol's lines: column files, rows, histograms, counters."""
 
 import collections
-import hashlib
 import mmap
 import os
 import struct
 import time
-
-NAN = 0x7FF8000000000000
 
 
 class Columns:
@@ -53,50 +50,6 @@ class Columns:
         return self._function(f"({''.join(f'{value}, ' for value in self._values[first : first + count])})")
 
 
-class Digest:
-    """The digest of an answer: rows of values by declared type."""
-
-    TYPES = ("int", "real", "text", "blob", "bool")
-
-    def __init__(self, types):
-        for declared in types:
-            if declared.removesuffix("?") not in self.TYPES:
-                raise ValueError(f"type {declared!r}: want int, real, text, blob or bool")
-        self.types, self.sha, self.rows = types, hashlib.sha256(), 0
-
-    def add(self, row):
-        if len(row) != len(self.types):
-            raise TypeError(f"a row has {len(row)} columns, declared are {len(self.types)}")
-        self.rows += 1
-        values = b"".join(encode(value, declared) for value, declared in zip(row, self.types))
-        self.sha.update(struct.pack("<I", len(row)) + values)
-
-    def hex(self):
-        return self.sha.hexdigest()
-
-
-def encode(value, declared):
-    """A value by its declared type: the protocol has the table of what can be what."""
-    kind = declared.removesuffix("?")
-    if value is None and declared.endswith("?"):
-        return b"\0"
-    if isinstance(value, int):
-        if kind == "int":
-            return struct.pack("<Bq", 1, value)
-        if kind == "bool":
-            return b"\5\1" if value else b"\5\0"
-        if kind == "real":
-            value = float(value)
-    if isinstance(value, float) and kind == "real":
-        if value != value:
-            return struct.pack("<BQ", 2, NAN)
-        return struct.pack("<Bd", 2, value or 0.0)
-    if isinstance(value, (str, bytes)) and kind in ("text", "blob"):
-        content = value.encode() if isinstance(value, str) else value
-        return struct.pack("<BI", 3 if kind == "text" else 4, len(content)) + content
-    raise TypeError(f"{value!r} where {declared} is declared")
-
-
 class Rows:
     """A file of rows as they are stored."""
 
@@ -104,12 +57,11 @@ class Rows:
         self.file = open(path, "ab", buffering=0)
 
     def unit(self, number, part, rows):
-        """Writes the rows of a unit's steps, at once."""
-        self.file.write(struct.pack("<QII", number, part, len(rows)) + b"".join(stored_row(*row) for row in rows))
-
-
-def stored_row(step, row):
-    return struct.pack("<II", step, len(row)) + b"".join(map(stored, row))
+        """Writes the rows of a unit's steps, at once: clients share the file."""
+        content = [struct.pack("<QII", number, part, len(rows))]
+        for step, row in rows:
+            content += [struct.pack("<II", step, len(row)), *map(stored, row)]
+        self.file.write(b"".join(content))
 
 
 def stored(value):

@@ -126,26 +126,6 @@ class Lap:
         self.began = clock()
         self.deadline = self.began + self.window if self.window else 1 << 62
 
-    def tell(self):
-        """Runs clients that return their answers' digests as well, and lists these in the order of positions."""
-        told = []  # what several clients append to at the same time
-
-        def telling(do):
-            def unit(position):  # async
-                rows, digest = do(position)  # await
-                told.append((position, digest))
-                return rows
-
-            return unit
-
-        self.clients = [telling(do) for do in self.clients]
-        result = self.run()
-        answers = {}
-        for position, digest in told:
-            answers.setdefault(position, []).append(digest)
-        places = ((self.first + unit) % self.operation.length for unit in range(self.units))
-        return result | {"digests": [answers[p].pop() if answers.get(p) else "" for p in places]}
-
     def run(self):
         shares = [Share() for _ in self.clients]
         marks = open(self.marks, "ab", buffering=0) if self.marks else None

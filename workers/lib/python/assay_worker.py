@@ -6,7 +6,6 @@ time; drivers release it while SQLite works. Where a driver's functions are coro
 clients are tasks: see assay_tasks.py.
 """
 
-import hashlib
 import json
 import os
 import platform
@@ -14,7 +13,7 @@ import sys
 from functools import partial
 
 from assay_calls import Call
-from assay_data import UNCOUNTED, Columns, Digest, Rows, counters
+from assay_data import UNCOUNTED, Columns, Rows, counters
 from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
 BUSY = (5, 6)
@@ -216,7 +215,6 @@ class Worker:
             raise Refusal("unsupported", f"{self.driver.name} has no operation {step.get('call')!r} of its own")
         alone = len(spec["steps"]) == 1 and clients == 1 and step.get("n", 0) > 0 and transaction <= 1
         invalid(not alone, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
-        digests(spec["steps"])
         return Call((self.writers + self.readers)[0], self.driver.calls, step, transaction == 1)
 
     def measure(self, request):
@@ -232,14 +230,13 @@ class Worker:
         invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if not request.get("answers"):
             return Lap(operation, request, operation.clients).run() | {"loop_ns": Null.of(operation, request)}
-        invalid(not operations, "answers are told of a number of operations")
-        count = len(operation.clients)
-        return Lap(operation, request, [operation.teller(i, count) for i in range(count)]).tell()
+        rows, count = Rows(request["rows"]), len(operation.clients)
+        return Lap(operation, request, [operation.teller(i, count, rows.unit) for i in range(count)]).run()
 
     def verify(self, request):
-        verified = self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
-        invalid(verified is None, "it was not measured yet: a call is verified by what it did last")
-        return verified
+        told = self.prepared(request).verify(request.get("start", 0), request.get("count", 0), Rows(request["rows"]))
+        invalid(not told, "it was not measured yet: a call is verified by what it did last")
+        return {}
 
     def busy(self, error):
         return self.driver.code(error) in BUSY
@@ -271,13 +268,6 @@ class Worker:
         return self.operations[request["operation"]]
 
 
-def digests(steps):
-    try:
-        return [Digest(step.get("returns") or []) for step in steps]
-    except ValueError as error:
-        raise Refusal("invalid", str(error)) from error
-
-
 def columns(path):
     try:
         return Columns(path)
@@ -302,7 +292,6 @@ class Operation:
         self.open_trace(spec.get("trace"))
         counts = [step.get("rows", 0) for step in self.steps]
         self.rows = -1 if min(counts) < 0 else sum(counts) * self.unit
-        digests(self.steps)
         self.plan = "\n".join(self.explain(i) for i, step in enumerate(self.steps) if not step.get("script"))
         self.connections = worker.writers if self.changes else worker.readers
         self.free = worker.free_writers if self.changes else worker.free_readers
@@ -403,9 +392,10 @@ class Operation:
         """Does each client have a connection that no other one uses?"""
         return clients <= len(self.connections) if not self.changes else clients == len(self.connections) == 1
 
-    def client(self, number, clients):
+    def client(self, number, clients, units=None):
         """The function that runs one unit: on a connection of the client's own, or on one that is free."""
-        return self.units[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, self.units)
+        units = units or self.units
+        return units[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, units)
 
     def taking(self, free, units):
         def unit(position):  # async
@@ -431,38 +421,23 @@ class Operation:
             total += len(result) if query else result
         return total
 
-    def verify(self, start, count):
-        invalid(start < 0 or count < 0, f"verify of {count} positions from {start} on")
-        self.needs_answers()
-        rows, digest = wait(self.answers(self.worker.readers[0], range(start, start + count)))
-        return {"digest": digest, "rows": rows}
+    def verify(self, start, count, rows):
+        for position in range(start, start + count):
+            wait(self.told(self.worker.readers[0], rows.unit, position % self.length))
+        return True
 
-    def needs_answers(self):
-        if self.changes or not any(step.get("query") for step in self.steps):
-            raise Refusal("unsupported", "this operation changes data or returns no rows")
+    def teller(self, number, clients, tell):
+        """The same client, which tells the rows of its answers, too."""
+        return self.client(number, clients, {id(c): partial(self.told, c, tell) for c in self.connections})
 
-    def answers(self, connection, positions):  # async
-        """The number of rows that are answered at some positions, and their digest."""
-        queries = [i for i, step in enumerate(self.steps) if step.get("query")]
-        runs = self.runs[id(connection)]
-        found = dict(zip(queries, digests([self.steps[i] for i in queries])))
-        for position in positions:
-            for i in queries:
-                rows = runs[i](self.arguments[i](position % self.length))  # await
-                for row in rows:
-                    found[i].add(row)
-        texts = [digest.hex() for digest in found.values()]
-        total = texts[0] if len(texts) == 1 else hashlib.sha256("".join(texts).encode()).hexdigest()
-        return sum(digest.rows for digest in found.values()), total
-
-    def teller(self, number, clients):
-        """A client that returns the digest of its answer, too."""
-        self.needs_answers()
-        tellers = {id(c): partial(self.told, c) for c in self.connections}
-        return tellers[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, tellers)
-
-    def told(self, connection, position):
-        return self.answers(connection, [position])
+    def told(self, connection, tell, position):  # async
+        found = []
+        for i, run in enumerate(self.runs[id(connection)]):
+            if self.steps[i].get("query"):
+                rows = run(self.arguments[i](position))  # await
+                found += [(i, row) for row in rows]
+        tell(position, 0, found)
+        return len(found)
 
 
 def answering(answer):
@@ -514,22 +489,21 @@ class Mix:
 
         return do
 
-    def teller(self, number, clients):
-        """A client that returns the digests of its reading parts' answers, too."""
-        runs = [part.client(number, clients) if part.changes else part.teller(number, clients) for part in self.parts]
+    def teller(self, number, clients, tell):
+        """The same client, whose reading parts tell the rows of their answers, too."""
+        at = [0]  # its row
+
+        def client(i, part):
+            told = lambda _position, _part, rows: tell(at[0], i, rows)
+            return part.client(number, clients) if part.changes else part.teller(number, clients, told)
+
+        run = self.unit_of([client(i, part) for i, part in enumerate(self.parts)])
 
         def do(row):  # async
-            part, run = self.parts[self.part(row)], runs[self.part(row)]
-            done = run(self.position(row))  # await
-            rows, digest = (done, "") if part.changes else done
-            if rows != part.rows and part.rows >= 0:
-                raise Missed(rows, part.rows)
-            return rows, digest
+            at[0] = row
+            return run(row)  # await
 
         return do
-
-    def verify(self, _start, _count):
-        raise Refusal("unsupported", "a mix is verified part by part")
 
 
 class Missed(Exception):

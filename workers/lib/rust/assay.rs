@@ -12,12 +12,13 @@ pub mod sql;
 #[path = "assay_store.rs"]
 pub mod store;
 
-use data::{Digest, Rows, Trace, Type, Value, combined};
+use data::{Kind, Rows, Trace, Value};
 use measure::{Counters, Tally, Want};
 pub use measure::Fault;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::fs::File;
+use std::io::{BufRead, BufWriter, Write};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -65,8 +66,14 @@ fn texts(j: &Json, key: &str) -> Vec<String> {
     list(j, key).iter().filter_map(|t| t.as_str().map(String::from)).collect()
 }
 
-fn types(j: &Json) -> Result<Vec<Type>, Refusal> {
-    texts(j, "returns").iter().map(|t| Type::parse(t).map_err(invalid)).collect()
+fn types(j: &Json) -> Result<Vec<Kind>, Refusal> {
+    texts(j, "returns").iter().map(|t| Kind::parse(t).map_err(invalid)).collect()
+}
+
+/// The file to which a request has something written behind what is there.
+fn file(j: &Json, key: &str) -> Result<Option<File>, Refusal> {
+    let path = Some(text(j, key)).filter(|path| !path.is_empty());
+    path.map(|path| File::options().append(true).create(true).open(path)).transpose().map_err(failed)
 }
 
 /// The version of a crate, by Cargo.lock.
@@ -93,7 +100,7 @@ pub struct Step {
     first: usize,
     args: usize,
     rows: i64,
-    types: Vec<Type>,
+    types: Vec<Kind>,
 }
 
 /// An operation, or a part of a mix.
@@ -189,29 +196,6 @@ impl Operation {
         let any = self.steps.iter().any(|s| s.rows < 0);
         if any { -1 } else { self.steps.iter().map(|s| s.rows).sum::<i64>() * self.size() as i64 }
     }
-
-    fn answers(&self) -> bool {
-        !self.changes && self.steps.iter().any(|s| s.query)
-    }
-}
-
-/// The digests of the steps that return rows.
-pub struct Seen(Vec<Option<Digest>>);
-
-impl Seen {
-    fn new(o: &Operation) -> Seen {
-        Seen(o.steps.iter().map(|s| s.query.then(Digest::default)).collect())
-    }
-
-    fn row(&mut self, o: &Operation, step: usize, row: &[Value]) -> Result<(), String> {
-        self.0[step].as_mut().map_or(Ok(()), |d| d.row(&o.steps[step].types, row))
-    }
-
-    fn told(self) -> (String, u64) {
-        let digests: Vec<Digest> = self.0.into_iter().flatten().collect();
-        let rows = digests.iter().map(|d| d.rows).sum();
-        (combined(digests), rows)
-    }
 }
 
 /// One client, with the memory that it uses again.
@@ -231,20 +215,22 @@ impl<'a> Client<'a> {
         Client { number, clients, args: Vec::with_capacity(64), value: Vec::with_capacity(1 << 16), alone: false, null: false }
     }
 
-    /// Runs one unit of an operation or a mix, and looks at its rows.
-    fn unit<E: Engine>(&mut self, engine: &E, o: &'a Operation, unit: u64, digest: Option<&mut String>) -> Result<(), Fault> {
-        let (mut o, mut at) = (o, unit % o.units() * o.size());
+    /// Runs one unit of an operation or a mix, looks at its rows, and tells those that it reads.
+    fn unit<E: Engine>(&mut self, engine: &E, o: &'a Operation, unit: u64, told: Option<&File>) -> Result<(), Fault> {
+        let unit = unit % o.units();
+        let (mut o, mut at, mut part) = (o, unit * o.size(), 0);
         if !o.parts.is_empty() {
-            let (part, position) = o.drawn(at).unwrap_or_default();
-            (o, at) = (&o.parts[part], position);
+            (part, at) = o.drawn(at).unwrap_or_default();
+            o = &o.parts[part];
         }
-        let mut seen = (digest.is_some() && o.answers()).then(|| Seen::new(o));
+        let told = told.filter(|_| !o.changes);
+        let mut seen = told.map(|_| Rows::default());
         let (rows, want) = (engine.run(self, o, at, seen.as_mut())?, o.expected());
         if rows != want && want >= 0 {
             return Err(Fault { miss: true, ..format!("{rows} rows, expected are {want}").into() });
         }
-        if let (Some(text), Some(seen)) = (digest, seen) {
-            *text = seen.told().0;
+        if let (Some(file), Some(seen)) = (told, seen) {
+            seen.write(unit, part, file)?;
         }
         Ok(())
     }
@@ -266,7 +252,7 @@ pub trait Engine: Sync {
     /// Prepares an operation without parts, and returns its plan.
     fn prepare(&mut self, o: &mut Operation) -> Result<String, Refusal>;
     /// Runs one unit from a position on, and returns its rows.
-    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, seen: Option<&mut Seen>) -> Result<i64, Fault>;
+    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, seen: Option<&mut Rows>) -> Result<i64, Fault>;
     /// Answers `verify` of all.
     fn rows(&self, _request: &Json, _row: &mut dyn FnMut(&[Value])) -> Result<(), Refusal> {
         Err(unsupported("this worker is of no store"))
@@ -324,26 +310,18 @@ impl<E: Engine> Worker<E> {
         let (start, operations, nanos, k) = (count(r, "start")?, count(r, "operations")?, count(r, "nanos")?, o.size());
         ensure((operations == 0) != (nanos == 0), || invalid("measure wants nanos or operations, one of them"))?;
         ensure(start % k == 0 && operations % k == 0, || invalid(format!("want whole transactions of {k}")))?;
-        let answers = flag(r, "answers");
-        ensure(!answers || operations > 0, || invalid("answers are told of a number of operations"))?;
-        ensure(!answers || !o.parts.is_empty() || o.answers(), || unsupported("the operation changes data, or returns no rows"))?;
         ensure(!flag(r, "phases"), || unsupported("this worker does not time phases"))?;
-        let marks = Some(text(r, "marks")).filter(|path| !path.is_empty());
-        let marks = marks.map(|path| std::fs::File::options().append(true).create(true).open(path)).transpose().map_err(failed)?;
+        let (marks, told) = (file(r, "marks")?, file(r, "rows")?);
         let want = Want { clients: o.clients, nanos, units: operations / k, batch: count(r, "batch")?, latency: flag(r, "latency"), retry: o.retry };
-        let digests: Vec<Mutex<String>> = (0..if answers { want.units } else { 0 }).map(|_| Mutex::default()).collect();
         let (tally, used) = measure::measure(want, &|number| {
-            let (mut client, mut marks, digests) = (Client::new(number, o.clients), marks.as_ref(), &digests);
+            let (mut client, mut marks, told) = (Client::new(number, o.clients), marks.as_ref(), told.as_ref());
             move |u| {
-                let mut digest = digests.get(u as usize).map(|d| d.lock().unwrap());
-                client.unit(engine, o, start / k + u, digest.as_deref_mut())?;
+                client.unit(engine, o, start / k + u, told)?;
                 Ok(marks.as_mut().map_or(Ok(()), |file| file.write_all(b"."))?)
             }
         });
         let mut body = measured(tally, k, used);
-        if answers {
-            body["digests"] = digests.into_iter().map(|d| d.into_inner().unwrap_or_default()).collect();
-        } else {
+        if told.is_none() {
             body["loop_ns"] = json!(self.loop_ns(o, want));
         }
         Ok(body)
@@ -366,25 +344,28 @@ impl<E: Engine> Worker<E> {
     }
 
     fn verify(&self, r: &Json) -> Reply {
+        let mut out = BufWriter::new(file(r, "rows")?.ok_or_else(|| invalid("verify wants a file for rows"))?);
         if text(r, "operation").is_empty() {
-            let (types, mut digest, mut wrong) = (types(r)?, Digest::default(), Ok(()));
+            let mut wrote = Ok(());
             self.engine.rows(r, &mut |row| {
-                if wrong.is_ok() {
-                    wrong = digest.row(&types, row);
+                let mut one = Rows::default();
+                one.add(0, row);
+                if wrote.is_ok() {
+                    wrote = one.write(0, 0, &mut out);
                 }
             })?;
-            wrong.map_err(failed)?;
-            let rows = digest.rows;
-            return Ok(json!({"digest": digest.hex(), "rows": rows}));
+            wrote.map_err(failed)?;
+        } else {
+            let (o, start, n) = (self.operation(r)?, count(r, "start")?, count(r, "count")?);
+            let mut client = Client { alone: true, ..Client::new(0, 1) };
+            for p in start..start + n {
+                let (mut seen, at) = (Rows::default(), p % o.positions());
+                self.engine.run(&mut client, o, at, Some(&mut seen)).map_err(|fault| failed(fault.text))?;
+                seen.write(at, 0, &mut out).map_err(failed)?;
+            }
         }
-        let (o, start, n) = (self.operation(r)?, count(r, "start")?, count(r, "count")?);
-        ensure(o.answers(), || unsupported("this operation changes data, returns no rows, or is a mix"))?;
-        let (mut client, mut seen) = (Client { alone: true, ..Client::new(0, 1) }, Seen::new(o));
-        for p in start..start + n {
-            self.engine.run(&mut client, o, p % o.positions(), Some(&mut seen)).map_err(|fault| failed(fault.text))?;
-        }
-        let (digest, rows) = seen.told();
-        Ok(json!({"digest": digest, "rows": rows}))
+        out.flush().map_err(failed)?;
+        Ok(json!({}))
     }
 
     fn answer(&mut self, r: &Json) -> Reply {
@@ -397,8 +378,7 @@ impl<E: Engine> Worker<E> {
             "query" => {
                 let mut rows = Rows::default();
                 self.engine.query(r, &mut |row| rows.add(0, row))?;
-                let path = Some(text(r, "rows")).filter(|path| !path.is_empty());
-                path.map_or(Ok(()), |path| rows.write(0, 0, path)).map_err(failed)?;
+                file(r, "rows")?.map_or(Ok(()), |file| rows.write(0, 0, file)).map_err(failed)?;
                 Ok(json!({}))
             }
             "prepare" => self.prepare(r),

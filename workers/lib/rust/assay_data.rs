@@ -1,9 +1,9 @@
 //! What travels beside the lines of the protocol (docs/protocol.md): values, column
-//! files, digests, histograms.
+//! files, rows, histograms.
 
-use sha2::{Digest as _, Sha256};
 use std::io::Write;
 
+/// The declared type of a column of an answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     Int,
@@ -13,24 +13,16 @@ pub enum Kind {
     Bool,
 }
 
-/// The declared type of a column of an answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Type {
-    pub kind: Kind,
-    pub null: bool,
-}
-
-impl Type {
-    pub fn parse(text: &str) -> Result<Type, String> {
-        let kind = match text.strip_suffix('?').unwrap_or(text) {
+impl Kind {
+    pub fn parse(text: &str) -> Result<Kind, String> {
+        Ok(match text.strip_suffix('?').unwrap_or(text) {
             "int" => Kind::Int,
             "real" => Kind::Real,
             "text" => Kind::Text,
             "blob" => Kind::Blob,
             "bool" => Kind::Bool,
             _ => return Err(format!("there is no type {text:?}")),
-        };
-        Ok(Type { kind, null: text.ends_with('?') })
+        })
     }
 }
 
@@ -138,9 +130,9 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn add(&mut self, step: u32, row: &[Value]) {
+    pub fn add(&mut self, step: usize, row: &[Value]) {
         self.count += 1;
-        self.bytes.extend([step, row.len() as u32].map(u32::to_le_bytes).concat());
+        self.bytes.extend([step as u32, row.len() as u32].map(u32::to_le_bytes).concat());
         row.iter().for_each(|value| self.value(value));
     }
 
@@ -157,64 +149,10 @@ impl Rows {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Adds the unit to a file.
-    pub fn write(self, unit: u64, part: u32, path: &str) -> std::io::Result<()> {
-        let mut file = std::fs::File::options().append(true).create(true).open(path)?;
-        file.write_all(&[&unit.to_le_bytes()[..], &part.to_le_bytes(), &self.count.to_le_bytes(), &self.bytes].concat())
+    /// Adds the unit to a file, at once: clients share it.
+    pub fn write(self, unit: u64, part: usize, mut file: impl Write) -> std::io::Result<()> {
+        file.write_all(&[&unit.to_le_bytes()[..], &(part as u32).to_le_bytes(), &self.count.to_le_bytes(), &self.bytes].concat())
     }
-}
-
-/// The digest of rows, in order.
-#[derive(Default)]
-pub struct Digest {
-    hash: Sha256,
-    pub rows: u64,
-}
-
-impl Digest {
-    pub fn row(&mut self, types: &[Type], row: &[Value]) -> Result<(), String> {
-        if row.len() != types.len() {
-            return Err(format!("a row has {} columns, declared are {}", row.len(), types.len()));
-        }
-        self.rows += 1;
-        self.hash.update((row.len() as u32).to_le_bytes());
-        types.iter().zip(row).try_for_each(|(t, v)| self.value(*t, v))
-    }
-
-    fn value(&mut self, t: Type, v: &Value) -> Result<(), String> {
-        let mut put = |tag: u8, bytes: &[u8]| {
-            self.hash.update([tag]);
-            self.hash.update(bytes);
-        };
-        match (t.kind, v) {
-            (_, Value::Null) if t.null => put(0, &[]),
-            (Kind::Int, Value::Int(n)) => put(1, &n.to_le_bytes()),
-            (Kind::Real, Value::Int(n)) => put(2, &(*n as f64).to_le_bytes()),
-            (Kind::Real, Value::Real(f)) if f.is_nan() => put(2, &0x7ff8000000000000u64.to_le_bytes()),
-            (Kind::Real, Value::Real(f)) => put(2, &(f + 0.0).to_le_bytes()),
-            (Kind::Text | Kind::Blob, Value::Text(b) | Value::Blob(b)) => {
-                put(if t.kind == Kind::Text { 3 } else { 4 }, &(b.len() as u32).to_le_bytes());
-                self.hash.update(b);
-            }
-            (Kind::Bool, Value::Int(n)) => put(5, &[(*n != 0) as u8]),
-            _ => return Err(format!("{v:?} where {:?} is declared", t.kind)),
-        }
-        Ok(())
-    }
-
-    pub fn hex(self) -> String {
-        hex(self.hash)
-    }
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The digest of an answer: of several steps, that of their digests.
-pub fn combined(digests: Vec<Digest>) -> String {
-    let mut texts: Vec<String> = digests.into_iter().map(Digest::hex).collect();
-    if texts.len() == 1 { texts.remove(0) } else { hex(Sha256::new_with_prefix(texts.concat())) }
 }
 
 /// Counts of latencies, by bucket.

@@ -1,13 +1,13 @@
 //! SQLite: connections, settings, transactions, statements.
 
-use super::data::{Type, Value};
+use super::data::{Kind, Value};
 use super::*;
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::Condvar;
 
 /// What is done with each row of an answer, as it is stored.
-pub type Rows<'a> = Option<&'a mut dyn FnMut(&[Value])>;
+pub type Visit<'a> = Option<&'a mut dyn FnMut(&[Value])>;
 
 /// A driver of SQLite. One thread at a time uses a connection and its statements.
 pub trait Driver: Sync {
@@ -29,7 +29,7 @@ pub trait Driver: Sync {
     fn compile(&self, db: &'static Self::Db, sql: &str) -> Result<Self::Statement, Self::Error>;
     /// Runs a statement, and returns how many rows it returned, or without types
     /// changed. Rows are read by their types, or given to `rows` as they are stored.
-    fn run(&self, db: &Self::Db, s: &mut Self::Statement, args: &[Value], types: Option<&[Type]>, rows: Rows) -> Result<i64, Self::Error>;
+    fn run(&self, db: &Self::Db, s: &mut Self::Statement, args: &[Value], types: Option<&[Kind]>, rows: Visit) -> Result<i64, Self::Error>;
     /// SQLite's primary result code.
     fn code(&self, error: &Self::Error) -> i32;
 }
@@ -170,7 +170,7 @@ impl<D: Driver> Sql<D> {
     }
 
     /// Runs the operation at a position.
-    fn steps<'a>(&self, conn: &mut Conn<D>, client: &mut Client<'a>, o: &'a Operation, at: u64, later: bool, mut seen: Option<&mut Seen>) -> Result<i64, Fault> {
+    fn steps<'a>(&self, conn: &mut Conn<D>, client: &mut Client<'a>, o: &'a Operation, at: u64, later: bool, mut seen: Option<&mut Rows>) -> Result<i64, Fault> {
         let (driver, db, mut all) = (&self.driver, conn.db, 0);
         for (i, step) in o.steps.iter().enumerate() {
             o.args(step, at, &mut client.args);
@@ -178,13 +178,9 @@ impl<D: Driver> Sql<D> {
                 all += std::hint::black_box(step.rows.max(0));
                 continue;
             }
-            let (types, told, mut wrong) = (step.query.then_some(step.types.as_slice()), step.query && seen.is_some(), Ok(()));
-            let mut look = |row: &[Value]| {
-                if let (Some(seen), Ok(())) = (&mut seen, &wrong) {
-                    wrong = seen.row(o, i, row);
-                }
-            };
-            let rows: Rows = if told { Some(&mut look) } else { None };
+            let types = step.query.then_some(step.types.as_slice());
+            let mut look = seen.as_mut().map(|seen| move |row: &[Value]| seen.add(i, row));
+            let rows: Visit = look.as_mut().map(|look| look as _);
             let ran = match o.policy {
                 _ if step.script => driver.execute(db, &step.sql).map(|()| 0),
                 Policy::Once => driver.run(db, &mut conn.statements[o.slot][i], &client.args, types, rows),
@@ -195,7 +191,6 @@ impl<D: Driver> Sql<D> {
                 fault if all > 0 && o.changes && o.transaction == 0 => Fault { busy: false, ..fault }, // it is not to be tried again
                 fault => fault,
             })?;
-            wrong?;
         }
         Ok(all)
     }
@@ -257,7 +252,7 @@ impl<D: Driver> Engine for Sql<D> {
         Ok(self.plan(unsafe { &*self.pool(o.changes).all[0].get() }.db, o))
     }
 
-    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, mut seen: Option<&mut Seen>) -> Result<i64, Fault> {
+    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, mut seen: Option<&mut Rows>) -> Result<i64, Fault> {
         let pool = self.pool(o.changes);
         let (n, clients) = (pool.all.len() as u64, client.clients);
         let own = if o.changes { clients == 1 && n == 1 } else { clients <= n };

@@ -92,7 +92,7 @@ impl<S: Store> Kv<S> {
     }
 
     /// One step that reads.
-    fn look(&self, t: Option<&mut dyn Transaction>, o: &Operation, i: usize, args: &[Value], value: &mut Vec<u8>, mut seen: Option<&mut Seen>) -> Result<i64> {
+    fn look(&self, t: Option<&mut dyn Transaction>, o: &Operation, i: usize, args: &[Value], value: &mut Vec<u8>, mut seen: Option<&mut Rows>) -> Result<i64> {
         let (step, key, mut rows) = (&o.steps[i], args[0].bytes(), 0);
         value.clear();
         if step.kv == "scan" {
@@ -102,13 +102,13 @@ impl<S: Store> Kv<S> {
                 value.clear();
                 value.extend_from_slice(key);
                 value.extend_from_slice(stored);
-                seen.as_mut().map_or(Ok(()), |s| Ok(s.row(o, i, &row(Some(key), stored, step.fields)?)?))
+                seen.as_mut().map_or(Ok(()), |s| Ok(s.add(i, &row(Some(key), stored, step.fields)?)))
             })?;
         } else if if let Some(t) = t { t.get(key, value)? } else { self.store().get(key, value)? } {
             rows = 1;
             if let Some(seen) = seen {
                 let all = row(None, value, step.fields)?;
-                seen.row(o, i, if step.kv == "get-field" { &all[step.field..=step.field] } else { &all })?;
+                seen.add(i, if step.kv == "get-field" { &all[step.field..=step.field] } else { &all });
             }
         }
         Ok(rows)
@@ -155,7 +155,7 @@ fn row<'a>(key: Option<&'a [u8]>, value: &'a [u8], fields: usize) -> Result<Vec<
 impl<S: Store> Engine for Kv<S> {
     fn hello(&self) -> Reply {
         let (engine, version) = S::engine();
-        let capabilities: &[&str] = if S::PROCESSES { &["kv", "answers", "processes"] } else { &["kv", "answers"] };
+        let capabilities: &[&str] = if S::PROCESSES { &["kv", "query", "answers", "processes"] } else { &["kv", "query", "answers"] };
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": capabilities, "target": {"driver": S::NAME, "engine": engine,
             "driver_version": locked(S::LOCK, S::CRATE), "engine_version": version, "facts": {"api": "key-value", "clients": "threads",
                 "crate": S::CRATE, "pool": "none: one handle that all clients share"}}}))
@@ -200,7 +200,7 @@ impl<S: Store> Engine for Kv<S> {
         Ok(String::new())
     }
 
-    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, mut seen: Option<&mut Seen>) -> std::result::Result<i64, Fault> {
+    fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, mut seen: Option<&mut Rows>) -> std::result::Result<i64, Fault> {
         let Client { args, value, alone, null, .. } = client;
         let size = if *alone { 1 } else { o.size() };
         let (store, mut rows) = (self.store(), 0);

@@ -1,0 +1,204 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"assay/kit/answer"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// teller is what assay does itself for a worker that writes rows to files: it gives them
+// the types that an operation declares, and digests them.
+type teller struct {
+	*Worker
+	prepared map[string]wire.Operation
+}
+
+// call answers a request, with rows where digests are asked for. An operation that is not
+// prepared is left to the worker, which refuses it.
+func (t *teller) call(ctx context.Context, kind string, request, reply any) error {
+	switch r := request.(type) {
+	case wire.Prepare:
+		err := t.Worker.call(ctx, kind, r, reply)
+		if err == nil {
+			t.prepared[r.Operation.Name] = r.Operation
+		}
+		return err
+	case wire.Verify:
+		op, prepared := t.prepared[r.Operation]
+		if r.Operation == "" {
+			op.Steps = []wire.Step{{Query: true, Returns: r.Returns}}
+		} else if !prepared {
+			break
+		}
+		verified, err := t.verify(ctx, r, op)
+		return into(reply, verified, err)
+	case wire.Measure:
+		if op, prepared := t.prepared[r.Operation]; prepared && r.Answers {
+			measured, err := t.measure(ctx, r, op)
+			return into(reply, measured, err)
+		}
+	}
+	return t.Worker.call(ctx, kind, request, reply)
+}
+
+// into makes a reply of a result, unless there was an error.
+func into(reply, result any, err error) error {
+	if err != nil || reply == nil {
+		return err
+	}
+	data, err := json.Marshal(result)
+	return errors.Join(err, json.Unmarshal(data, reply))
+}
+
+// isCall reports whether an operation is a worker's own, which tells what it did last.
+func isCall(op wire.Operation) bool { return len(op.Steps) > 0 && op.Steps[0].Call != "" }
+
+// told returns the hashes of an operation that tells its answers.
+func told(op wire.Operation) (answer.Steps, error) {
+	steps, err := answer.NewSteps(op.Steps)
+	if err == nil && (op.Changes && !isCall(op) || steps.Sum() == "") {
+		err = wire.Errorf(wire.Unsupported, "operation %q changes data, returns no rows or is a mix: its answers are not digested", op.Name)
+	}
+	return steps, err
+}
+
+// fileSize is about how many bytes a file of rows may have: of several positions so many
+// are asked for at once.
+const fileSize = 16 << 20
+
+func (t *teller) verify(ctx context.Context, request wire.Verify, op wire.Operation) (verified wire.Verified, err error) {
+	steps, err := told(op)
+	if err != nil {
+		return verified, err
+	}
+	if request.Start < 0 || request.Count < 0 {
+		return verified, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
+	}
+	err = t.rows(ctx, request, op, digesting(steps))
+	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
+}
+
+// rows visits what an operation answers at some positions.
+func (t *teller) rows(ctx context.Context, request wire.Verify, op wire.Operation, visit func(step int, row []any) error) error {
+	left := request.Count
+	request.Count = min(left, 1)
+	if isCall(op) { // the last unit, wherever it was
+		request.Count = left
+	}
+	for {
+		size, err := t.tell(ctx, wire.TypeVerify, func(path string) any {
+			request.Rows = path
+			return request
+		}, nil, func(_ unitRows, each eachRow) error { return each(visit) })
+		left -= request.Count
+		if err != nil || left <= 0 {
+			return err
+		}
+		request.Start += request.Count
+		request.Count = min(left, 16*request.Count, max(1, request.Count*fileSize/max(1, size)))
+	}
+}
+
+// measure has clients run that tell their answers, and digests those of each unit.
+func (t *teller) measure(ctx context.Context, request wire.Measure, op wire.Operation) (measured wire.Measured, err error) {
+	parts := op.Parts
+	if len(parts) == 0 {
+		parts = []wire.Operation{op}
+		if _, err := told(op); err != nil {
+			return measured, err
+		}
+	}
+	if request.Operations <= 0 {
+		return measured, wire.Errorf(wire.Invalid, "answers are told of a number of operations")
+	}
+	digests := map[uint64][]string{}
+	_, err = t.tell(ctx, wire.TypeMeasure, func(path string) any {
+		request.Rows = path
+		return request
+	}, &measured, func(unit unitRows, each eachRow) error {
+		if int(unit.Part) >= len(parts) || parts[unit.Part].Changes {
+			return fmt.Errorf("there is no part %d that reads", unit.Part)
+		}
+		steps, err := answer.NewSteps(parts[unit.Part].Steps)
+		if err != nil {
+			return err
+		}
+		err = each(digesting(steps))
+		digests[unit.Unit] = append(digests[unit.Unit], steps.Sum())
+		return err
+	})
+	if err != nil {
+		return measured, err
+	}
+	measured.Digests, err = ordered(digests, request, op)
+	return measured, err
+}
+
+// ordered lists the digests of a measurement's units by their positions. One that several
+// clients ran has its digests in any order.
+func ordered(digests map[uint64][]string, request wire.Measure, op wire.Operation) ([]string, error) {
+	k, length := uint64(max(1, op.Transaction)), uint64(1)
+	if op.Trace != "" {
+		trace, err := column.Open(op.Trace)
+		if err != nil {
+			return nil, err
+		}
+		length = uint64(trace.Rows()) / k
+		if err := trace.Close(); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]string, uint64(request.Operations)/k)
+	for i := range list {
+		unit := (uint64(request.Start)/k + uint64(i)) % length
+		if found := digests[unit]; len(found) > 0 {
+			list[i], digests[unit] = found[0], found[1:]
+		}
+	}
+	return list, nil
+}
+
+// digesting adds rows to digests. What is not of its declared type has failed.
+func digesting(steps answer.Steps) func(step int, row []any) error {
+	return func(step int, row []any) error {
+		if step >= len(steps) || steps[step] == nil {
+			return fmt.Errorf("step %d returns no rows", step+1)
+		}
+		if err := steps.Row(step, row); err != nil {
+			return &wire.Error{Code: wire.Failed, Message: err.Error()}
+		}
+		return nil
+	}
+}
+
+// tell sends a request with the path of a file, visits what the worker wrote to it, and
+// returns how many bytes that were.
+func (t *teller) tell(ctx context.Context, kind string, request func(path string) any, reply any, visit func(unitRows, eachRow) error) (size int64, err error) {
+	file, err := newRowsFile()
+	if err != nil {
+		return 0, err
+	}
+	defer file.remove()
+	if err := t.Worker.call(ctx, kind, request(file.path), reply); err != nil {
+		return 0, err
+	}
+	if err := file.each(visit); err != nil {
+		if errors.As(err, new(*wire.Error)) {
+			return 0, err
+		}
+		return 0, t.breach(fmt.Sprintf("its rows for %s: %v", kind, err))
+	}
+	info, err := os.Stat(file.path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
