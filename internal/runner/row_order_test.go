@@ -54,7 +54,7 @@ func TestWrongRowsInAnyOrder(t *testing.T) {
 }
 
 // The first wrong column of a row is named; what somebody keeps in a database is not told.
-func TestWrongValue(t *testing.T) {
+func TestWrongColumnIsNamed(t *testing.T) {
 	step := assay.Step{Returns: []assay.Type{"int", "real", "text?"}}
 	right := []any{int64(1), 2.0, "c"}
 	for _, c := range []struct {
