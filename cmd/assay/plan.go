@@ -48,7 +48,7 @@ func (a *app) planCheckCommand() *cobra.Command {
 
 // checkPatience is how long a check times operations: as long as somebody waits for
 // an answer. Large data take longer to make.
-const checkPatience = 15 * time.Second
+var checkPatience = 15 * time.Second
 
 func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string) error {
 	l, err := a.lab(false)

@@ -40,11 +40,14 @@ func TestMain(m *testing.M) {
 }
 
 // scripted is assay, whose patience with workers and whose clock of a tuning a script
-// may set: PATIENCE is a time, and TRIAL_TIME what each trial takes of a budget. Scripts do not
-// wait for each other.
+// may set: PATIENCE is a time, CHECK_TIME that of plan check, and TRIAL_TIME what each trial takes
+// of a budget. Scripts do not wait for each other.
 func scripted() {
 	if patience, err := time.ParseDuration(os.Getenv("PATIENCE")); err == nil {
 		process.Patience = patience
+	}
+	if patience, err := time.ParseDuration(os.Getenv("CHECK_TIME")); err == nil {
+		checkPatience = patience
 	}
 	if one, err := time.ParseDuration(os.Getenv("TRIAL_TIME")); err == nil {
 		tuneClock = func(trials []assay.Trial) time.Duration { return one * time.Duration(len(trials)) }

@@ -27,5 +27,5 @@ WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 1000) 
 WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 2000) INSERT INTO `comment` SELECT i, 0, 1 + i % 100, 1 + i % 1000, 'an answer ' || i, 1755000000 + i FROM k;
 WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 400) INSERT INTO `label` SELECT i, 1 + i % 200, 'label' || i, '#ff0000' FROM k;
 INSERT INTO `issue_label` (`issue_id`, `label_id`) SELECT i.id, l.id FROM `issue` i JOIN `label` l ON l.repo_id = i.repo_id WHERE (i.id + l.id) % 2 = 0;
-WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 1500) INSERT INTO `action` SELECT i, 1 + i % 100, i % 9, 1 + i % 50, 1 + i % 200, 0, '{"Len":1}', 1755000000 + i * 7 FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 500) INSERT INTO `action` SELECT i, 1 + i % 100, i % 9, 1 + i % 50, 1 + i % 200, 0, '{"Len":1}', 1755000000 + i * 7 FROM k;
 WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 100) INSERT INTO `session` SELECT printf('%016x', i * 7919), zeroblob(100), 1760000000 + i FROM k;
