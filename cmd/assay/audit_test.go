@@ -22,9 +22,7 @@ import (
 // All of a claim's budget is for its cells, though some plans measure single settings, too.
 func TestClaimsMeasureNoFactors(t *testing.T) {
 	sources, err := published.Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	factors := 0
 	for _, source := range sources {
 		for _, claim := range source.Claims {
@@ -32,16 +30,12 @@ func TestClaimsMeasureNoFactors(t *testing.T) {
 				continue
 			}
 			p, err := readPlan(claim.Plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if p.Factors {
 				factors++
 			}
 			request, err := new(claimMeter).request(audit.Work{Plan: claim.Plan, Claims: []published.Claim{claim}}, time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if request.Plan.Factors || request.Budget != time.Minute {
 				t.Errorf("%s: factors %v, budget %s; want none and 1m", claim.Says, request.Plan.Factors, request.Budget)
 			}
@@ -76,23 +70,17 @@ func TestClaimsWithoutRuby(t *testing.T) {
 	programs := t.TempDir()
 	for _, name := range []string{"go", "gcc", "env", "sh", "bash", "dirname", "uname", "cat"} {
 		if path, err := exec.LookPath(name); err == nil {
-			if err := os.Symlink(path, filepath.Join(programs, name)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(path, filepath.Join(programs, name)))
 		}
 	}
 	t.Setenv("PATH", programs)
 	checkout, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Setenv("ASSAY_SOURCE", checkout) // the program of this test lies elsewhere
 	var said strings.Builder
 	a := &app{stdout: io.Discard, stderr: &said, store: filepath.Join(t.TempDir(), "store.db")}
 	s, err := a.openStore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	meter := &claimMeter{app: a, store: s, quiet: true}
 	took, err := meter.Measure(t.Context(), audit.Work{Plan: "rails", Claims: claimsOf(t, "rails")}, time.Minute)
@@ -144,9 +132,7 @@ func TestClaimsApart(t *testing.T) {
 func claimsOf(t *testing.T, plan string) (all []published.Claim) {
 	t.Helper()
 	sources, err := published.Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, source := range sources {
 		for _, c := range source.Claims {
 			if c.Plan == plan {
@@ -155,4 +141,11 @@ func claimsOf(t *testing.T, plan string) (all []published.Claim) {
 		}
 	}
 	return all
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

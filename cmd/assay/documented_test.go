@@ -16,9 +16,7 @@ import (
 func document(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -45,9 +43,7 @@ func TestGuideHasTheTablesOfTheCode(t *testing.T) {
 // The help of audit names every verdict.
 func TestAuditNamesItsVerdicts(t *testing.T) {
 	source, err := os.ReadFile("../../internal/audit/audit.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	verdicts := regexp.MustCompile(`(?m)^\t\w+ +Verdict = "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
 	if len(verdicts) < 6 {
 		t.Errorf("found the verdicts %v only", verdicts)

@@ -12,9 +12,7 @@ import (
 func TestStoredFacts(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	checkout, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Setenv("ASSAY_SOURCE", checkout) // the program of this test lies elsewhere
 	reason := errors.New("python3 is missing\nsee above")
 	for spec, want := range map[string]string{"django@6.0": "django@6.0", "mattn@v1.14.32": "mattn@v1.14.32", "django@0.1": ""} {

@@ -19,9 +19,7 @@ import (
 // screen, and every rewriting would add to it.
 func TestFiguresSoFar(t *testing.T) {
 	terminal, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer terminal.Close()
 	p := &progress{out: terminal, terminal: terminal}
 	for i, driver := range []string{"mattn", "modernc"} {
@@ -39,9 +37,7 @@ func TestFiguresSoFar(t *testing.T) {
 	}
 	p.close()
 	text, err := os.ReadFile(terminal.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"mattn  modernc\n", "point-read  ", "at most 1m0s left [", "\r\x1b[K\x1b[A\x1b[K"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("got %q, want %q in it", text, want)

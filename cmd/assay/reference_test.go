@@ -83,9 +83,7 @@ func TestReference(t *testing.T) {
 	page.WriteString(jsonHeading)
 	describeJSON(t, &page)
 	if *update {
-		if err := os.WriteFile(referencePage, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(referencePage, []byte(page.String()), 0o644))
 	}
 	got, err := os.ReadFile(referencePage)
 	if err != nil || string(got) != page.String() {
@@ -97,17 +95,11 @@ func TestReference(t *testing.T) {
 func describeDrivers(t *testing.T, page *strings.Builder) {
 	t.Helper()
 	drivers, err := build.Source{Dir: "../.."}.Drivers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	catalog, err := build.Source{Dir: "../.."}.Catalog()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	table, err := facts.Load(catalog, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page.WriteString("\n## Drivers\n\nThe settings are those of a connection that asks for none, where an experiment found them.\n\n| driver | version | SQLite | `journal_mode` | `synchronous` | `busy_timeout` | about |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, d := range drivers {
 		f, _ := table.Find(d.Name, d.Pinned)
@@ -148,9 +140,7 @@ func describeWarnings(t *testing.T, page *strings.Builder) {
 	t.Helper()
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "../../internal/analysis/doubt_traits.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	behind := map[int]string{} // by line
 	for _, comment := range file.Comments {
 		behind[files.Position(comment.Pos()).Line] = strings.TrimSpace(comment.Text())
@@ -184,9 +174,7 @@ func describeWarnings(t *testing.T, page *strings.Builder) {
 func describeJSON(t *testing.T, page *strings.Builder) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/report/json.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	objects := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		object, ok := n.(*ast.TypeSpec)

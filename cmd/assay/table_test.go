@@ -26,9 +26,7 @@ func TestReportFilesArePrintable(t *testing.T) {
 	const name = "a\x1b[31m\a\x7f\u009b\u202e\u2066\u200f\u061c\ufeff\u2028\U000e0041\r<b>\"é👩\u200d🔧"
 	path := filepath.Join(t.TempDir(), "report")
 	for format, text := range map[string]string{"text": name, "json": func() string { data, _ := json.Marshal(name); return string(data) }()} {
-		if err := writeReport(path, func(out io.Writer) error { _, err := io.WriteString(out, text); return err }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, writeReport(path, func(out io.Writer) error { _, err := io.WriteString(out, text); return err }))
 		data, err := os.ReadFile(path)
 		if err != nil || strings.ContainsAny(string(data), "\x1b\a\x7f\u009b\u202e\u2066\u200f\u061c\ufeff\u2028\U000e0041\r") || !strings.Contains(string(data), "é👩\u200d🔧") {
 			t.Errorf("%s: got %q, %v", format, data, err)

@@ -59,18 +59,12 @@ func TestVectors(t *testing.T) {
 		got = append(got, vector{v.name, describe(v.types), inJSON(v.rows), hex.EncodeToString(encode(t, v))})
 	}
 	text, err := json.MarshalIndent(got, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if *update {
-		if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, append(text, '\n'), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if strings.TrimSpace(string(want)) != string(text) {
 		t.Errorf("files differ from %s; the format is a contract. Got:\n%s", path, text)
 	}
@@ -99,13 +93,9 @@ func TestRoundTripOfVectors(t *testing.T) {
 	for _, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.col")
-			if err := build(t, v).WriteFile(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, build(t, v).WriteFile(path))
 			f, err := Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			checkEqual(t, f, v)
 			if err := f.Close(); err != nil {
 				t.Error(err)
@@ -204,9 +194,7 @@ func TestAppendRefuses(t *testing.T) {
 		}
 	}
 	// The refused rows left nothing behind.
-	if err := b.Append(int64(1), "x"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Append(int64(1), "x"))
 	got, want := encodeBuilder(t, b), encode(t, table{"", []Type{Int, Text}, [][]any{{int64(1), "x"}}})
 	if !bytes.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
@@ -256,9 +244,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for name, content := range map[string]string{"empty": "", "short": "ASSAYCOL", "foreign": strings.Repeat("x", 99)} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o644))
 		if _, err := Open(path); err == nil || err.Error() != path+": not a column file" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -269,9 +255,7 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.col")
 	for range 2 {
-		if err := build(t, vectors[9]).WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, build(t, vectors[9]).WriteFile(path))
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
@@ -307,9 +291,7 @@ func build(t testing.TB, v table) *Builder {
 	t.Helper()
 	b := NewBuilder(v.types...)
 	for _, row := range v.rows {
-		if err := b.Append(row...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Append(row...))
 	}
 	return b
 }
@@ -359,18 +341,12 @@ func inJSON(rows [][]any) [][]any {
 func TestRelease(t *testing.T) {
 	b := NewBuilder(Int)
 	for i := range 10000 {
-		if err := b.Append(int64(i)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Append(int64(i)))
 	}
 	path := filepath.Join(t.TempDir(), "ints.col")
-	if err := b.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.WriteFile(path))
 	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for range 2 {
 		for i := range 10000 {
@@ -379,5 +355,12 @@ func TestRelease(t *testing.T) {
 			}
 		}
 		f.Release()
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -22,9 +22,7 @@ func TestFileBuilder(t *testing.T) {
 			if i%1000 == 0 {
 				values[i/1000%4] = nil
 			}
-			if err := b.Append(values...); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Append(values...))
 		}
 	}
 	before := heap()

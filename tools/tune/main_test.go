@@ -29,13 +29,9 @@ func TestConfigurations(t *testing.T) {
 		profiles[names[i+1]] = c
 	}
 	path, err := e.plan("exhaustive-1", 7, names, profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := plan.Decode(path, text)
 	if err != nil || len(p.Profiles) != 72 || p.Seed != 7 || p.Launches != 12 {
 		t.Errorf("got %+v, %v; want a plan of 72 profiles with the seed 7 and 12 launches", p, err)
@@ -74,9 +70,7 @@ func TestSmoothed(t *testing.T) {
 		t.Errorf("got %d different levels of 71 configurations", len(seen))
 	}
 	got, err := smoothed(cells)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, c := range cells {
 		if math.Abs(got[i]-truth(c.levels)) > 1e-9 {
 			t.Fatalf("%v: got %g, want %g", c.levels, got[i], truth(c.levels))
@@ -90,9 +84,7 @@ func TestSimulation(t *testing.T) {
 	const tunings, noise = 20, 0.02
 	for _, s := range scenarios {
 		got, err := s.simulate(1, tunings, noise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		equal := s.best() == 0
 		if equal && got.proposed > tunings/20 {
 			t.Errorf("%s: got %d proposals of %d, want at most 1 in 20", s.name, got.proposed, tunings)
@@ -121,9 +113,7 @@ func TestRobustness(t *testing.T) {
 	const tunings = 150
 	for _, e := range robust {
 		got, err := e.simulate(1, tunings, 0.02)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lost := 0.0
 		for _, gains := range e.gains {
 			lost = min(lost, gains[0])
@@ -156,9 +146,7 @@ func TestSeries(t *testing.T) {
 		row("read", "p0", "100", "200", "100"), row("read", "p1", "50", "100", "null"),
 	}, ",") + `]}, {"rows": [` + strings.Join([]string{row("write", "p0", "10", "10", "10"), row("write", "p1", "5", "5", "5")}, ",") + `]}]}`
 	all, err := seriesOf([]byte(report))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := all["p1"].against(all["p0"]); got.N != 2 || math.Abs(got.Center-2) > 1e-9 {
 		t.Errorf("got %+v; want 2 in the 2 launches with all operations", got)
 	}
@@ -179,9 +167,7 @@ func TestSeries(t *testing.T) {
 func TestTuningsGoOnAfterAFailure(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "assay")
 	script := "#!/bin/sh\ncase $2 in *tuning-2*) exit 1;; esac\necho '{\"settings\": {\"temp_store\": \"memory\"}}'\n"
-	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(script), 0o755))
 	e := experiment{assay: program, folder: t.TempDir(), launches: 2, rows: 100, repeats: 3}
 	var got []string
 	for _, c := range e.tunings(t.Context()) {
@@ -190,5 +176,12 @@ func TestTuningsGoOnAfterAFailure(t *testing.T) {
 	want := []string{"1temp_store=memoryfalse", "2the current settingstrue", "3temp_store=memoryfalse"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -44,13 +44,9 @@ func programs(t *testing.T) Programs {
 	if errors.Is(err, ErrMissing) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := os.Stat(template); err != nil {
-		if err := p.Init(t.Context(), template); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Init(t.Context(), template))
 	}
 	return p
 }
@@ -59,14 +55,10 @@ func programs(t *testing.T) Programs {
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pg-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	inner := filepath.Join(dir, "private", "instance")
-	if err := os.MkdirAll(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(inner, 0o700))
 	return inner
 }
 
@@ -74,13 +66,9 @@ func start(t *testing.T, settings map[string]string) *Cluster {
 	t.Helper()
 	p, dir := programs(t), folder(t)
 	data := filepath.Join(dir, "data")
-	if err := Copy(data, template); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Copy(data, template))
 	c, err := p.Start(t.Context(), Options{Data: data, Socket: dir, Settings: settings})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Kill)
 	return c
 }
@@ -169,9 +157,7 @@ func segmentsOf(t *testing.T, data string) int {
 		segment = strings.Fields(strings.Split(string(text), "\n")[6])[1]
 	}
 	text, err := os.ReadFile("/proc/sysvipc/shm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	found := 0
 	for line := range strings.Lines(string(text)) {
 		if strings.Fields(line)[1] == segment {
@@ -186,9 +172,7 @@ func segmentsOf(t *testing.T, data string) int {
 func TestKilledServer(t *testing.T) {
 	c := start(t, nil)
 	children := processes(c.options.Data)
-	if err := c.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.command.Process.Kill())
 	<-c.exited
 	segments := segmentsOf(t, c.options.Data)
 	c.Kill()
@@ -230,9 +214,7 @@ func TestCrash(t *testing.T) {
 	c := start(t, nil)
 	for _, pid := range processes(c.options.Data) {
 		if pid != c.command.Process.Pid {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must(t, syscall.Kill(pid, syscall.SIGKILL))
 			break
 		}
 	}
@@ -247,9 +229,7 @@ func TestCrash(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	p, dir := programs(t), folder(t)
 	data := filepath.Join(dir, "data")
-	if err := Copy(data, template); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Copy(data, template))
 	_, err := p.Start(t.Context(), Options{Data: data, Socket: dir, Settings: map[string]string{"wal_sync_method": "prayer"}})
 	if err == nil || !strings.Contains(err.Error(), "invalid value for parameter") {
 		t.Error(err)
@@ -266,18 +246,12 @@ func TestEndsWithItsParent(t *testing.T) {
 	programs(t)
 	dir := folder(t)
 	data := filepath.Join(dir, "data")
-	if err := Copy(data, template); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Copy(data, template))
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "CLUSTER_TEST_CHILD="+dir)
 	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Launch(child); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, process.Launch(child))
 	said, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || said != "started\n" {
 		t.Fatal(said, err)
@@ -285,9 +259,7 @@ func TestEndsWithItsParent(t *testing.T) {
 	if running := processes(data); len(running) < 5 {
 		t.Errorf("a server of %d processes", len(running))
 	}
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, child.Process.Kill())
 	_ = child.Wait() // it was killed
 	for deadline := time.Now().Add(quitPatience); len(processes(data)) > 0; {
 		if time.Now().After(deadline) {
@@ -304,4 +276,11 @@ func startAndWait(dir string) {
 	}
 	fmt.Println(map[bool]string{true: "started", false: fmt.Sprint(err)}[err == nil])
 	select {} // until it is killed
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
