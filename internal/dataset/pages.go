@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"assay"
 	"assay/internal/dataset/queryplan"
@@ -68,7 +67,12 @@ func (d *Data) RowsRead(ctx context.Context, op assay.Operation) (sum int64, err
 			if !s.Scan {
 				continue
 			}
-			rows, err := ask(ctx, conn, "SELECT count(*) FROM "+sqltext.Quote(tableOf(step.SQL, s.Table)))
+			rows, err := "", error(nil)
+			for _, table := range queryplan.Tables(step.SQL, s.Table) {
+				if rows, err = ask(ctx, conn, "SELECT count(*) FROM "+sqltext.Quote(table)); err == nil {
+					break
+				}
+			}
 			if n, _ := strconv.ParseInt(rows, 10, 64); err == nil && n > 0 && read <= math.MaxInt64/n { // else a subquery, a virtual table without its module, or more than can be told
 				read *= n
 				sum = max(sum, read)
@@ -76,25 +80,6 @@ func (d *Data) RowsRead(ctx context.Context, op assay.Operation) (sum int64, err
 		}
 		return nil
 	})
-}
-
-// tableOf is the table that a text names as a plan does, by an alias or by itself.
-func tableOf(text, name string) string {
-	tokens, _ := sqltext.Scan(text)
-	before := ""
-	for _, token := range tokens {
-		word, is := token.Name()
-		switch {
-		case before != "" && is && strings.EqualFold(word, name):
-			return before
-		case token.Is("AS"):
-		case is && !token.Is("FROM") && !token.Is("JOIN"):
-			before = word
-		default:
-			before = ""
-		}
-	}
-	return name
 }
 
 // explain reads the query plan of each step that has one.

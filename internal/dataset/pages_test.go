@@ -51,6 +51,7 @@ func TestRowsRead(t *testing.T) {
 		"SELECT * FROM cipher WHERE id = 1": 0,
 		"SELECT * FROM cipher":              3,
 		"SELECT * FROM cipher c LEFT JOIN shared AS s ON s.cipher + 0 = c.id + 0":                 15,
+		"SELECT c.owner FROM `cipher` c WHERE c.owner > 0":                                        3,
 		"SELECT * FROM cipher, cipher x, shared":                                                  45,
 		"SELECT * FROM cipher UNION ALL SELECT * FROM shared":                                     5,
 		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM n LIMIT 9": 0,

@@ -250,6 +250,9 @@ const structure = "the structure of"
 // mistake is what SQLite says of what is no SQL, such as another library's marks of values.
 var mistake = regexp.MustCompile(`syntax error|unrecognized token|incomplete input`)
 
+// unlike is what SQLite says where a query and the file do not belong together.
+var unlike = regexp.MustCompile(`no such (column|table)|ambiguous column|has no column named`)
+
 // nameSkipped makes one finding of all that was skipped for one reason.
 func (p *patient) nameSkipped() {
 	for _, s := range p.skipped {
@@ -269,6 +272,8 @@ func (p *patient) nameSkipped() {
 			fix = "PRAGMA integrity_check in the application"
 		case mistake.MatchString(s.why):
 			fix = "write the query as SQLite gets it, with ? where a value stands"
+		case unlike.MatchString(s.why):
+			fix = "hold the query against the tables of this file: those of another version, or tables that only the application has, are not in it"
 		}
 		p.add(NotChecked, says+": not examined in full", s.why, fix)
 	}

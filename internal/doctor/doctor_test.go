@@ -88,6 +88,7 @@ func TestScanOfAnAlias(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT p.id FROM post p WHERE p.title = ?":                                     "SCAN p (5000 rows)",
 		"SELECT p.id FROM post AS p WHERE p.title = ?":                                  "SCAN p (5000 rows)",
+		"SELECT p.id FROM `post` p WHERE p.title = ?":                                   "SCAN p (5000 rows)",
 		"SELECT a.name FROM post p LEFT JOIN author a ON a.id=p.author WHERE p.title=?": "SCAN p (5000 rows)",
 		"SELECT a.id FROM author a WHERE a.name = ?":                                    "", // of 50 rows
 	} {
@@ -243,6 +244,21 @@ func TestNeedsApplication(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What to do about a query that was not checked follows from why.
+func TestFixOfUncheckedQueries(t *testing.T) {
+	path := database(t, healthy...)
+	for query, want := range map[string]string{
+		"SELECT nick FROM post":                    "of another version",
+		"SELECT id FROM post JOIN author USING ()": "write the query",
+		"SELECT fold(title) FROM post":             "in the application",
+	} {
+		found := examine(t, path, func(o *Options) { o.Queries = []string{query} })
+		if i := slices.IndexFunc(found, func(f Finding) bool { return f.Problem == NotChecked }); i < 0 || !strings.Contains(found[i].Fix, want) {
+			t.Errorf("%s: got %+v, want a fix that says %q", query, found, want)
+		}
 	}
 }
 

@@ -291,14 +291,11 @@ var limit = regexp.MustCompile(`(?i)\border by\b(?s:.*)\blimit\b`)
 // scanned reports a step that reads a whole big table for a query that wants
 // some of its rows, or once for each row of another one.
 func (p *patient) scanned(query string, step queryplan.Step) {
-	name := step.Table
-	t, there := p.table(name)
-	if !there { // it may be an alias
-		alias := regexp.MustCompile(`(?i)(\w+)"?\s+(?:as\s+)?` + regexp.QuoteMeta(name) + `\b`)
-		for _, m := range alias.FindAllStringSubmatch(query, -1) {
-			if t, there = p.table(m[1]); there { // and no other word: SELECT a.id FROM author a
-				break
-			}
+	var t table
+	there := false
+	for _, name := range queryplan.Tables(query, step.Table) {
+		if t, there = p.table(name); there {
+			break
 		}
 	}
 	if there && t.rows >= manyRows {
@@ -306,7 +303,7 @@ func (p *patient) scanned(query string, step queryplan.Step) {
 		if narrower := t.narrower(query); narrower != "" {
 			fix = narrower + ", or " + fix
 		}
-		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: SCAN %s (%d rows)", brief(query), name, t.rows), fix)
+		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: SCAN %s (%d rows)", brief(query), step.Table, t.rows), fix)
 	}
 }
 

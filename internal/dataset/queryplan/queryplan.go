@@ -4,6 +4,8 @@ package queryplan
 import (
 	"regexp"
 	"strings"
+
+	"assay/internal/plan/sqltext"
 )
 
 // Step is how a query reaches the rows of a table.
@@ -68,4 +70,21 @@ func Parse(plan string) []Step {
 		steps = append(steps, s)
 	}
 	return steps
+}
+
+// Tables are names of what a step may read, the likeliest first: those that stand in its query
+// before the step's name, as a table does before its alias, and that name itself.
+func Tables(query, name string) (all []string) {
+	tokens, _ := sqltext.Scan(query)
+	before := ""
+	for _, token := range tokens {
+		word, _ := token.Name()
+		if before != "" && strings.EqualFold(word, name) {
+			all = append(all, before)
+		}
+		if !token.Is("AS") {
+			before = word
+		}
+	}
+	return append(all, name)
 }
