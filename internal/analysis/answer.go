@@ -360,11 +360,12 @@ func (k *Ranking) Standing(row *Row) Standing {
 // decidable are the open tables of which it can be told how long they take, and the budget of
 // a run that measures these again until their comparisons are decided, for each launch takes
 // what it took. Where some were never measured it is at least what the least launches of all
-// cells were estimated to take. The cheapest ones come first, as many as a person waits for.
+// cells were estimated to take. What preparing left out is in no launch, and nothing tells how
+// long it takes. The cheapest ones come first, as many as a person waits for.
 func decidable(open []*Table, least time.Duration) (tables []*Table, budget time.Duration) {
 	needs := time.Duration(0)
 	for _, t := range open {
-		if t.Launch == 0 && least > 0 && reserved(least) <= Patience {
+		if t.Launch == 0 && t.hasGroup() && least > 0 && reserved(least) <= Patience {
 			tables, needs = append(tables, t), max(needs, least)
 		}
 	}
@@ -386,6 +387,13 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, budget time
 		return nil, 0
 	}
 	return tables, reserved(needs)
+}
+
+// hasGroup reports whether launches were to measure some of the table.
+func (t *Table) hasGroup() bool {
+	return slices.ContainsFunc(t.Rows, func(row *Row) bool {
+		return slices.ContainsFunc(row.Trials, func(t Trial) bool { return t.Group != "" })
+	})
 }
 
 // Patience is what a person waits for: no run that takes longer is advised.

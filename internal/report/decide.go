@@ -15,7 +15,7 @@ import (
 // openLines say what is undecided, and the command that decides it; and what differs too little
 // to matter.
 func (r *Report) openLines(a analysis.Answer, s Screen) (lines []string) {
-	if !a.Ranked() {
+	if !a.Ranked() && a.NotRun == 0 {
 		return nil
 	}
 	saidOfAll := slices.ContainsFunc(a.Leaning, analysis.Suggestion.Close)

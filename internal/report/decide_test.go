@@ -27,6 +27,9 @@ func TestDecide(t *testing.T) {
 		"all were measured": {open, time.Minute, []string{"; this decides it within "}, "--margin"},
 		"one was not": {append([]assay.Trial{analysistest.Ended(cellOf("insert", "mattn", "web", ""), assay.NotRun, "the budget ended"),
 			analysistest.Ended(cellOf("insert", "modernc", "web", ""), assay.NotRun, "the budget ended")}, open...), 0, nil, "--only"},
+		"nothing was": {[]assay.Trial{analysistest.Ended(cellOf("insert", "mattn", "web", ""), assay.NotRun, "the budget ended"),
+			analysistest.Ended(cellOf("insert", "modernc", "web", ""), assay.NotRun, "the budget ended")}, 0,
+			[]string{"mattn (web), modernc (web): not-run: the budget ended (2 figures)", "A longer run shows more: ", " run quick"}, "--only"},
 		"a long time": {slow, time.Minute, []string{"not within 10m0s"}, "1h"},
 	} {
 		t.Run(name, func(t *testing.T) {

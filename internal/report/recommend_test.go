@@ -110,7 +110,7 @@ func TestSuggestions(t *testing.T) {
 		got = append(got, suggestionSentence(s, false))
 	}
 	want := []string{
-		"Use mattn with profile web if every acknowledged commit must survive a power cut: fastest or tied in 2 of 3 comparisons of one process, elsewhere at most 1.50x slower (95 % bound), at durability power (claimed); not ranked against the 1 of none.",
+		"Use mattn with profile web if every acknowledged commit must survive a power cut: fastest or tied in 2 of 3 comparisons of one process, elsewhere at most 1.50x slower (95 % bound), at durability power (claimed); not ranked with 1 other of none.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

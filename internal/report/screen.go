@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -297,21 +298,20 @@ func (r *Report) failures(row *analysis.Row) string {
 
 // unrankedSentence says why nothing can be ranked: the most frequent reasons.
 func (r *Report) unrankedSentence() string {
-	counts := map[string]int{}
-	var reasons []string
+	names := map[string][]string{}
 	for row := range r.Rows() {
 		why := ended(row)
 		if row.Outcome == assay.OK {
 			why = "the settings that were read back do not tell what a power cut loses"
 		}
-		why = row.Name() + ": " + why
-		if counts[why]++; counts[why] == 1 {
-			reasons = append(reasons, why)
-		}
+		names[why] = append(names[why], row.Name())
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
+	reasons := slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(len(names[b])-len(names[a]), strings.Compare(a, b))
+	})
 	for i, why := range reasons {
-		reasons[i] = fmt.Sprintf("%s (%s)", short(why, 2*maxReason), wording.Plural(counts[why], "table"))
+		who := firstFew(slices.Compact(slices.Sorted(slices.Values(names[why]))), 1)
+		reasons[i] = fmt.Sprintf("%s: %s (%s)", who, short(why, 2*maxReason), wording.Plural(len(names[why]), "figure"))
 	}
 	if more := len(reasons) - maxReasons; more > 0 {
 		reasons = append(reasons[:maxReasons], fmt.Sprint(more, " more"))

@@ -137,9 +137,9 @@ func promiseWords(s analysis.Suggestion) (text string) {
 			if o.Durability == s.Durability {
 				name += map[bool]string{true: " with syncs", false: " without syncs"}[o.Syncs]
 			}
-			parts = append(parts, fmt.Sprintf("%d of %s", o.Members, name))
+			parts = append(parts, wording.Plural(o.Members, "other")+" of "+name)
 		}
-		text += "; not ranked against the " + list(parts)
+		text += "; not ranked with " + list(parts)
 	}
 	var lost []string
 	for _, c := range candidates {
