@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	"golang.org/x/perf/benchfmt"
@@ -12,23 +13,31 @@ import (
 // The format's own reader must find every line and no mistake.
 func TestBenchfmtReadsBack(t *testing.T) {
 	run, trials := analysistest.SampleRun()
-	r := mustReport(t, run, trials)
 	var out bytes.Buffer
-	must(t, r.Write(&out, "benchfmt"))
-	results := 0
-	reader := benchfmt.NewReader(&out, "sample.benchfmt")
+	must(t, mustReport(t, run, trials).Write(&out, "benchfmt"))
+	results := readBenchfmt(t, &out)
+	for _, r := range results {
+		if _, has := r.Value("sec/op"); !has || r.GetConfig("plan") != "quick" {
+			t.Errorf("%s: no time or no plan", r.Name)
+		}
+	}
+	if want := 5*8 - 1 + 3 + 2*6 + 5*6 + 2*6 + 6; len(results) != want { // that are ok and count
+		t.Errorf("%d results, want %d", len(results), want)
+	}
+}
+
+// readBenchfmt reads results, of which none has a mistake.
+func readBenchfmt(t *testing.T, from io.Reader) (results []*benchfmt.Result) {
+	t.Helper()
+	reader := benchfmt.NewReader(from, "sample.benchfmt")
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			t.Error(record)
 		case *benchfmt.Result:
-			if _, has := record.Value("sec/op"); !has || record.GetConfig("plan") != "quick" {
-				t.Errorf("%s: no time or no plan", record.Name)
-			}
-			results++
+			results = append(results, record.Clone())
 		}
 	}
-	if want := 5*8 - 1 + 3 + 2*6 + 5*6 + 2*6 + 6; reader.Err() != nil || results != want {
-		t.Errorf("%d results, want %d; %v", results, want, reader.Err())
-	}
+	must(t, reader.Err())
+	return results
 }
