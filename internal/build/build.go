@@ -189,27 +189,39 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	if err != nil {
 		return Worker{}, err
 	}
-	if d.Prebuilt {
-		return b.prebuilt(ctx, d, spec, start)
+	if d.Prebuilt && !d.Installs {
+		return b.prebuilt(d, spec)
 	}
-	if d.C {
-		return b.buildC(ctx, d, spec, start)
-	}
-	if d.Script {
-		return b.buildScript(ctx, d, spec, start)
-	}
-	j, err := b.newJob(ctx, d, spec)
+	r, err := b.recipe(ctx, d, spec)
 	if err != nil {
 		return Worker{}, err
 	}
-	cached := intact(j.program)
+	cached := intact(r.place())
 	if !cached {
 		defer b.building(spec.String(), start)()
-		if err := j.build(ctx); err != nil {
+		if err := r.build(ctx); err != nil {
 			return Worker{}, err
 		}
 	}
-	return j.worker(cached)
+	return r.worker(cached)
+}
+
+// recipe is how a worker is made: a job, a cJob or an installation.
+type recipe interface {
+	place() string // in the cache, of the program or of the folder that has it
+	build(ctx context.Context) error
+	worker(cached bool) (Worker, error)
+}
+
+// recipe finds out all that a worker is made of; env has more variables for the go command.
+func (b *Builder) recipe(ctx context.Context, d Driver, spec Spec, env ...string) (recipe, error) {
+	switch {
+	case d.Prebuilt:
+		return b.newInstallation(ctx, d, spec)
+	case d.C || d.Script:
+		return b.newCJob(ctx, d, spec, env...)
+	}
+	return b.newJob(ctx, d, spec)
 }
 
 // NoDriver is the error of a name that no driver has. It says which one was probably
@@ -235,14 +247,10 @@ func (b *Builder) failed(spec Spec, err error) error {
 	return NoDriver(spec.Name, drivers)
 }
 
-// prebuilt uses the executable as it is, in any language, or with what its
-// installer puts beside it.
-func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
+// prebuilt uses the executable as it is, in any language.
+func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
 	if err := checkNotCompiled(d, spec); err != nil {
 		return Worker{}, err
-	}
-	if d.Installs {
-		return b.installed(ctx, d, spec, start)
 	}
 	files, err := b.Source.worker(d)
 	if err != nil {
@@ -264,9 +272,13 @@ type job struct {
 	layout   int      // seed of the order of functions; 0: the linker's own
 	files    tree
 	tools    toolchain
-	digest   string
-	program  string
+	slot
 }
+
+// slot is the place of a build in the cache.
+type slot struct{ digest, program string }
+
+func (s slot) place() string { return s.program }
 
 func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
 	j := &job{builder: b, driver: d, options: spec.Options, defines: spec.defines()}
@@ -290,15 +302,14 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 	if j.tools, err = findToolchain(ctx, d.Dir); err != nil {
 		return nil, err
 	}
-	j.digest = j.files.sum("worker %s %q %q %q ", d.Name, j.version, j.options, j.tools.lines())
-	name := Spec{d.Name, cmp.Or(j.version, d.Version), j.options}.String()
-	j.program, err = b.cached(name, j.digest)
+	j.slot, err = b.slot(Spec{d.Name, cmp.Or(j.version, d.Version), j.options}, j.files.sum("worker %s %q %q %q ", d.Name, j.version, j.options, j.tools.lines()))
 	return j, err
 }
 
-// cached is where in the cache a build of a name and a digest lies.
-func (b *Builder) cached(name, digest string) (string, error) {
-	return filepath.Abs(filepath.Join(b.Cache, "workers", strings.NewReplacer(":", "+", "=", "-").Replace(name)+"-"+digest[:16]))
+// slot is that of a build of this name and digest.
+func (b *Builder) slot(name Spec, digest string) (slot, error) {
+	program, err := filepath.Abs(filepath.Join(b.Cache, "workers", strings.NewReplacer(":", "+", "=", "-").Replace(name.String())+"-"+digest[:16]))
+	return slot{digest, program}, err
 }
 
 // findEngine takes a driver's name for a version: zombiezen@modernc is zombiezen on the

@@ -22,8 +22,7 @@ type cJob struct {
 	sqlite   amalgamation
 	compiler []string // path and arguments
 	version  string   // the first line that it prints of itself
-	digest   string
-	program  string
+	slot
 	folder   string   // of the program's own files, relative to the source
 	packages packages // where the driver installs any
 }
@@ -47,28 +46,12 @@ func (b *Builder) BuildBeside(ctx context.Context, spec Spec, folder, output str
 // the drivers are alike in it.
 var optimization = []string{"-O2", "-g", "-pthread"}
 
-func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
-	j, err := b.newCJob(ctx, d, spec)
-	if err != nil {
-		return Worker{}, err
-	}
-	j.folder = filepath.Join("workers", d.Name)
-	w := Worker{Name: d.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: d.Module,
-		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "all of it is C"}
-	if intact(j.program) {
-		w.Cached = true
-		return w, nil
-	}
-	defer b.building(spec.String(), start)()
-	return w, j.build(ctx)
-}
-
 func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...string) (*cJob, error) {
 	tools, err := findToolchain(ctx, d.Dir)
 	if err != nil {
 		return nil, err
 	}
-	j := &cJob{builder: b, driver: d}
+	j := &cJob{builder: b, driver: d, folder: filepath.Join("workers", d.Name)}
 	if err := j.findCompiler(ctx, tools); err != nil {
 		return nil, err
 	}
@@ -94,9 +77,20 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 		}
 		of += fmt.Sprintf("%q ", j.packages.tools)
 	}
-	j.digest = j.files.sum("%s", of)
-	j.program, err = b.cached(spec.String(), j.digest)
+	j.slot, err = b.slot(spec, j.files.sum("%s", of))
 	return j, err
+}
+
+func (j *cJob) worker(cached bool) (w Worker, err error) {
+	w = Worker{Name: j.driver.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: j.driver.Module,
+		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: j.spec.Options, FixedLayout: "all of it is C", Cached: cached}
+	if j.driver.Script {
+		w.Version, w.Program, w.FixedLayout = j.driver.installed(j.spec), filepath.Join(j.program, "worker"), "its C code"
+	}
+	if j.driver.Installs {
+		w.Digest, err = withOutput(j.digest, j.program)
+	}
+	return w, err
 }
 
 // compiled is all that SQLite is compiled from and with, but for the options.
@@ -128,6 +122,9 @@ func (j *cJob) findCompiler(ctx context.Context, tools toolchain) error {
 // it is complete.
 func (j *cJob) build(ctx context.Context) error {
 	return j.files.building(j.program, func(temp string) error {
+		if j.driver.Script {
+			return j.buildLibrary(ctx, temp)
+		}
 		if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
 			return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
 		}
@@ -171,21 +168,15 @@ func (j *cJob) compileWorker(temp string) []string {
 }
 
 func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, error) {
-	return execute(ctx, dir, dir, slices.Concat(j.compiler, args)...)
-}
-
-// execute runs a program in a folder and returns what it prints. Its temporary files
-// are in a folder of the caller's too, so that a killed one leaves nothing elsewhere.
-func execute(ctx context.Context, dir, temporary string, command ...string) (string, error) {
 	var env []string
-	if temporary != "" {
-		env = []string{"TMPDIR=" + temporary}
+	if dir != "" {
+		env = []string{"TMPDIR=" + dir} // so that a killed compiler leaves nothing elsewhere
 	}
-	return executeWith(ctx, dir, env, command...)
+	return execute(ctx, dir, env, slices.Concat(j.compiler, args)...)
 }
 
-// executeWith runs a command with more variables, and returns what it prints.
-func executeWith(ctx context.Context, dir string, env []string, command ...string) (string, error) {
+// execute runs a command with more variables, and returns what it prints.
+func execute(ctx context.Context, dir string, env []string, command ...string) (string, error) {
 	out, said, err := outputOf(ctx, dir, env, command...)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

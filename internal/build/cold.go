@@ -50,23 +50,13 @@ func (b *Builder) cold(ctx context.Context, spec Spec) (Cold, error) {
 		return Cold{}, err
 	}
 	var cold Cold
-	err = j.files.building(j.program, func(temp string) error {
-		c := &compilation{job: j, dir: filepath.Join(temp, "workers", d.Name), output: filepath.Join(temp, "program")}
-		if err := c.prepare(temp); err != nil {
-			return err
-		}
-		for _, step := range []func(context.Context) error{c.get, c.download} {
-			if err := step(ctx); err != nil {
-				return err
-			}
-		}
-		c.env = append(c.env, "GOCACHE="+filepath.Join(temp, "cold"))
+	err = j.do(ctx, (*compilation).get, (*compilation).download, func(c *compilation, ctx context.Context) (err error) {
+		c.env = append(c.env, "GOCACHE="+filepath.Join(filepath.Dir(c.output), "cold"))
 		began := time.Now()
 		if err := c.compile(ctx); err != nil {
 			return err
 		}
 		cold.Took = time.Since(began)
-		var err error
 		cold.Without, err = c.withoutCgo(ctx)
 		return err
 	})

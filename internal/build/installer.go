@@ -38,52 +38,49 @@ const installer = "build"
 
 // installation is the build of a worker that needs nothing compiled by us.
 type installation struct {
+	builder  *Builder
+	driver   Driver
+	spec     Spec // as it was asked for
 	files    tree
 	packages packages
-	digest   string // of what goes in
-	program  string // a folder
+	slot
 }
 
-func (b *Builder) newInstallation(ctx context.Context, d Driver, spec Spec) (installation, error) {
-	var i installation
-	var err error
+func (b *Builder) newInstallation(ctx context.Context, d Driver, spec Spec) (*installation, error) {
+	i := &installation{builder: b, driver: d, spec: spec}
+	err := checkNotCompiled(d, spec)
+	if err != nil {
+		return i, err
+	}
 	if i.files, err = b.Source.workerAt(d, &spec); err != nil {
 		return i, err
 	}
 	if i.packages, err = b.newPackages(ctx, d, i.files); err != nil {
 		return i, err
 	}
-	i.digest = i.files.sum("worker %s %q ", d.Name, i.packages.tools)
-	i.program, err = b.cached(spec.String(), i.digest)
+	i.slot, err = b.slot(spec, i.files.sum("worker %s %q ", d.Name, i.packages.tools))
 	return i, err
 }
 
-// installed makes a folder of the cache with the worker's files and what its
-// installer puts beside them.
-func (b *Builder) installed(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
-	i, err := b.newInstallation(ctx, d, spec)
-	if err != nil {
-		return Worker{}, err
-	}
-	w := Worker{Name: d.Name, Version: d.installed(spec), Module: d.Package, Program: filepath.Join(i.program, "worker"), Toolchain: i.packages.tools, Cached: intact(i.program)}
-	if !w.Cached {
-		defer b.building(spec.String(), start)()
-		err := i.files.building(i.program, func(temp string) error {
-			own := filepath.Join(temp, "workers", d.Name)
-			if err := i.packages.beside(ctx, own); err != nil {
-				return b.unpublished(ctx, d, spec.Version, err)
-			}
-			if err := b.checkHello(ctx, d, filepath.Join(own, "worker"), spec.Version); err != nil {
-				return err
-			}
-			return install(own, i.program)
-		})
-		if err != nil {
-			return Worker{}, err
+// build makes a folder of the cache with the worker's files and what its installer puts
+// beside them.
+func (i *installation) build(ctx context.Context) error {
+	return i.files.building(i.program, func(temp string) error {
+		own := filepath.Join(temp, "workers", i.driver.Name)
+		if err := i.packages.beside(ctx, own); err != nil {
+			return i.builder.unpublished(ctx, i.driver, i.spec.Version, err)
 		}
-	}
-	w.Digest, err = withOutput(i.digest, i.program)
-	return w, err
+		if err := i.builder.checkHello(ctx, i.driver, filepath.Join(own, "worker"), i.spec.Version); err != nil {
+			return err
+		}
+		return install(own, i.program)
+	})
+}
+
+func (i *installation) worker(cached bool) (Worker, error) {
+	digest, err := withOutput(i.digest, i.program)
+	return Worker{Name: i.driver.Name, Version: i.driver.installed(i.spec), Module: i.driver.Package, Program: filepath.Join(i.program, "worker"),
+		Digest: digest, Toolchain: i.packages.tools, Cached: cached}, err
 }
 
 // packages is what an installer makes of its lock files. It is made once, however
@@ -202,7 +199,7 @@ func installerSays(ctx context.Context, dir string, what ...string) (string, err
 	if err != nil {
 		return "", err
 	}
-	out, err := once(program+" "+strings.Join(what, " ")+" "+string(text), func() (string, error) { return execute(ctx, "", "", append([]string{program}, what...)...) })
+	out, err := once(program+" "+strings.Join(what, " ")+" "+string(text), func() (string, error) { return execute(ctx, "", nil, append([]string{program}, what...)...) })
 	if err != nil {
 		return "", notInstalled(err)
 	}
@@ -211,7 +208,7 @@ func installerSays(ctx context.Context, dir string, what ...string) (string, err
 
 func runInstaller(ctx context.Context, dir, work string) error {
 	env := []string{"TMPDIR=" + filepath.Dir(dir), "ASSAY_WORK=" + work}
-	_, err := executeWith(ctx, dir, env, filepath.Join(dir, installer), "install")
+	_, err := execute(ctx, dir, env, filepath.Join(dir, installer), "install")
 	var failed *commandError
 	switch {
 	case err == nil:

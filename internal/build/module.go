@@ -116,37 +116,17 @@ func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 		return Worker{}, false, err
 	}
 	if !d.Prebuilt || d.Installs {
-		program, err := b.place(ctx, d, spec)
+		r, err := b.recipe(ctx, d, spec, offline)
 		if errors.Is(err, errNotFetched) {
 			return Worker{}, false, nil // nor was it built, then
 		}
 		if err != nil {
 			return Worker{}, false, err
 		}
-		if _, err := os.Stat(program); err != nil {
+		if _, err := os.Stat(r.place()); err != nil {
 			return Worker{}, false, nil
 		}
 	}
 	w, err := b.Build(ctx, spec)
 	return w, err == nil, err
-}
-
-// place is where the program of a spec is, or would be.
-func (b *Builder) place(ctx context.Context, d Driver, spec Spec) (string, error) {
-	if d.Prebuilt {
-		i, err := b.newInstallation(ctx, d, spec)
-		return i.program, err
-	}
-	if d.C || d.Script {
-		j, err := b.newCJob(ctx, d, spec, offline)
-		if err != nil {
-			return "", err
-		}
-		return j.program, nil
-	}
-	j, err := b.newJob(ctx, d, spec)
-	if err != nil {
-		return "", err
-	}
-	return j.program, nil
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 const (
@@ -17,32 +16,8 @@ const (
 	columnMetadata = "-DSQLITE_ENABLE_COLUMN_METADATA"
 )
 
-// buildScript puts the worker's files and a SQLite compiled for it into one
-// folder of the cache. The program finds the library beside itself.
-func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
-	j, err := b.newCJob(ctx, d, spec)
-	if err != nil {
-		return Worker{}, err
-	}
-	j.folder = filepath.Join("workers", d.Name)
-	w := Worker{Name: d.Name, Version: d.installed(spec), Program: filepath.Join(j.program, "worker"), Digest: j.digest, Module: d.Module,
-		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
-	if intact(j.program) {
-		w.Cached = true
-	} else {
-		defer b.building(spec.String(), start)()
-		if err := j.files.building(j.program, func(temp string) error { return j.buildLibrary(ctx, temp) }); err != nil {
-			return Worker{}, err
-		}
-	}
-	if d.Installs {
-		w.Digest, err = withOutput(j.digest, j.program)
-	}
-	return w, err
-}
-
-// buildLibrary makes the worker's folder in another one, and moves it to its place when
-// it is complete.
+// buildLibrary makes a folder with the worker's files and a SQLite compiled for it, which the
+// program finds beside itself, and moves it to its place when it is complete.
 func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
 	if err := j.libraryBeside(ctx, own); err != nil {

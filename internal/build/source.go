@@ -1,10 +1,11 @@
 package build
 
 import (
+	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -93,9 +94,14 @@ func unpack(archive []byte, cacheDir string) (Source, error) {
 	if err != nil || holdsSource(dir) {
 		return Source{dir}, err
 	}
-	files, err := unzip(archive)
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	for _, entry := range files.File {
+		if !filepath.IsLocal(filepath.FromSlash(entry.Name)) {
+			return Source{}, fmt.Errorf("unpack worker sources: entry %q lies outside of the archive", entry.Name)
+		}
 	}
 	partial, err := scratch.New(filepath.Dir(dir), "unpack-")
 	if err != nil {
@@ -103,7 +109,7 @@ func unpack(archive []byte, cacheDir string) (Source, error) {
 	}
 	defer partial.Remove()
 	made := filepath.Join(partial.Path, "made")
-	if err := errors.Join(os.Mkdir(made, 0o755), files.write(made)); err != nil {
+	if err := os.CopyFS(made, files); err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
 	if err := os.Rename(made, dir); err != nil && !holdsSource(dir) {

@@ -2,7 +2,6 @@ package build
 
 import (
 	"archive/zip"
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -148,36 +147,6 @@ func (t tree) zip(w io.Writer) error {
 		}
 	}
 	return archive.Close()
-}
-
-// unzip reads a tree from an archive.
-func unzip(data []byte) (tree, error) {
-	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	var t tree
-	for _, entry := range archive.File {
-		if !filepath.IsLocal(filepath.FromSlash(entry.Name)) {
-			return nil, fmt.Errorf("entry %q lies outside of the archive", entry.Name)
-		}
-		content, err := readEntry(entry)
-		if err != nil {
-			return nil, fmt.Errorf("entry %q: %w", entry.Name, err)
-		}
-		t = append(t, sourceFile{entry.Name, entry.Mode()&0o111 != 0, content})
-	}
-	t.sort()
-	return t, nil
-}
-
-func readEntry(entry *zip.File) ([]byte, error) {
-	r, err := entry.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
 }
 
 // building writes the files into a temporary folder of the cache, in which do
