@@ -149,15 +149,33 @@ func drawNumber(random *rand.Rand, count int) int {
 	return min(count, int(math.Exp(random.Float64()*math.Log(float64(count+1)))))
 }
 
-// scratch is a database's path in an empty folder of its own, a file for marks
-// that is not in it, and what removes both.
-func (t *trial) scratch() (path, marks string, remove func(), err error) {
+// inFolder does something with a database's path in an empty folder of its own, and a file for
+// marks that is not in it.
+func (t *trial) inFolder(do func(path, marks string) error) error {
 	dir, err := os.MkdirTemp(t.work, "killed-")
 	if err != nil {
-		return "", "", nil, err
+		return err
 	}
-	path = filepath.Join(dir, "store", dataName)
-	return path, filepath.Join(dir, "marks"), func() { _ = os.RemoveAll(dir) }, os.Mkdir(filepath.Dir(path), 0o700)
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "store", dataName)
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return do(path, filepath.Join(dir, "marks"))
+}
+
+// left has processes write in a folder until they are gone, and inspects what they left there.
+func (t *trial) left(ctx context.Context, write func(e *evidence, path, marks string) error) (e evidence, found observation, err error) {
+	e.Finding.Moment = powercut.Anywhere
+	err = t.inFolder(func(path, marks string) error {
+		if err := write(&e, path, marks); err != nil {
+			return err
+		}
+		var err error
+		found, err = t.inspectLeft(ctx, &e, path, marks)
+		return err
+	})
+	return e, found, err
 }
 
 // begin opens a fresh database, ready to write, and notes what it claims.

@@ -16,33 +16,14 @@ import (
 	"assay/internal/crash/powercut"
 )
 
-// evidence is all that a finding can be made again from.
+// evidence is all that a finding can be made again from: its file has it, with the disk's
+// content and all that was done to it until the cut.
 type evidence struct {
 	Finding   Finding
 	Recording *powercut.Recording // of the disk; without operations where no power was cut
 	Second    *powercut.Recording
 	Files     powercut.Folder // what a killed worker left, instead of a recording
 	unfelt    bool            // the fault came to nothing: no transaction failed
-}
-
-// kept is a finding as its file has it: with the disk's content and all that was
-// done to it until the cut.
-type kept struct {
-	Finding   Finding
-	Recording *keptRecording
-	Second    *keptRecording
-	Files     map[string]keptImage
-}
-
-type keptImage struct {
-	Folder bool
-	Bytes  int64
-	Blocks map[int64][]byte
-}
-
-type keptRecording struct {
-	Base keptImage
-	Ops  []powercut.Op
 }
 
 // id names a finding by all that it is made again from: its task and the state
@@ -62,10 +43,7 @@ func (e evidence) id() string {
 		state["disk"] = &content{image.Bytes, image.Sum()}
 	}
 	for name, image := range e.Files {
-		state[name] = nil // a folder
-		if image != nil {
-			state[name] = &content{image.Bytes, image.Sum()}
-		}
+		state[name] = &content{image.Bytes, image.Sum()}
 	}
 	text, err := json.Marshal([]any{f, state})
 	if err != nil {
@@ -82,15 +60,11 @@ func (e evidence) save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("keep the finding: %w", err)
 	}
-	all := kept{Finding: e.Finding, Files: map[string]keptImage{}}
 	if e.Recording != nil {
-		all.Recording = keepRecording(e.Recording, e.Finding.Cut.At)
+		e.Recording = e.Recording.Until(e.Finding.Cut.At)
 	}
 	if e.Second != nil {
-		all.Second = keepRecording(e.Second, e.Finding.Second.At)
-	}
-	for name, image := range e.Files {
-		all.Files[name] = keepImage(image)
+		e.Second = e.Second.Until(e.Finding.Second.At)
 	}
 	file, err := os.CreateTemp(dir, ".finding-")
 	if err != nil {
@@ -99,7 +73,7 @@ func (e evidence) save(dir string) error {
 	defer os.Remove(file.Name())
 	packed, err := zstd.NewWriter(file)
 	if err == nil {
-		err = gob.NewEncoder(packed).Encode(all)
+		err = gob.NewEncoder(packed).Encode(e)
 		err = errors.Join(err, packed.Close(), file.Close())
 	}
 	if err == nil {
@@ -109,39 +83,6 @@ func (e evidence) save(dir string) error {
 		return fmt.Errorf("keep the finding: %w", err)
 	}
 	return nil
-}
-
-func keepRecording(r *powercut.Recording, until int) *keptRecording {
-	return &keptRecording{Base: keepImage(r.Base), Ops: r.Ops[:until]}
-}
-
-func keepImage(i *powercut.Image) keptImage {
-	if i == nil {
-		return keptImage{Folder: true}
-	}
-	all := keptImage{Bytes: i.Bytes, Blocks: map[int64][]byte{}}
-	for number, b := range i.Blocks {
-		all.Blocks[number] = b.Data[:]
-	}
-	return all
-}
-
-func (k *keptRecording) recording() *powercut.Recording {
-	if k == nil {
-		return nil
-	}
-	return &powercut.Recording{Base: k.Base.image(), Ops: k.Ops}
-}
-
-func (k keptImage) image() *powercut.Image {
-	if k.Folder {
-		return nil
-	}
-	image := powercut.NewImage(k.Bytes)
-	for number, data := range k.Blocks {
-		image.Write(data, number*powercut.BlockBytes)
-	}
-	return image
 }
 
 func load(dir, id string) (evidence, error) {
@@ -158,13 +99,9 @@ func load(dir, id string) (evidence, error) {
 		return evidence{}, fmt.Errorf("read finding %s: %w", id, err)
 	}
 	defer unpacked.Close()
-	var all kept
-	if err := gob.NewDecoder(unpacked).Decode(&all); err != nil {
+	var e evidence
+	if err := gob.NewDecoder(unpacked).Decode(&e); err != nil {
 		return evidence{}, fmt.Errorf("read finding %s: %w", id, err)
-	}
-	e := evidence{Finding: all.Finding, Recording: all.Recording.recording(), Second: all.Second.recording(), Files: powercut.Folder{}}
-	for name, image := range all.Files {
-		e.Files[name] = image.image()
 	}
 	return e, nil
 }

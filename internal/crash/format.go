@@ -34,9 +34,7 @@ func (r *Report) controlWords() string {
 	var names []string
 	for _, result := range r.Results {
 		for _, c := range result.Controls {
-			if !slices.Contains(names, c.Name) {
-				names = append(names, c.Name)
-			}
+			names = addNew(names, c.Name)
 		}
 	}
 	return fmt.Sprintf("%d of %d controls that must fail did: %s.", caught, tried, strings.Join(names, ", "))

@@ -62,52 +62,45 @@ func (t *trial) roomLeft() int64 { return 4096 * int64(drawNumber(t.random, most
 
 // filledMemory lets a file system in memory run full under the workload, and makes
 // room again: it takes no disk. It is mounted in the lane's own namespace.
-func (t *trial) filledMemory(ctx context.Context) (evidence, observation, error) {
-	e, found := evidence{Finding: Finding{Moment: powercut.Anywhere}}, observation{}
-	_, marks, remove, err := t.scratch()
-	if err != nil {
-		return e, found, err
-	}
-	defer remove()
-	if err := unix.Mount("assay-crash", t.files, "tmpfs", 0, sizeOption(diskBytes)); err != nil {
-		return e, found, fmt.Errorf("mount a file system in memory at %s: %w", t.files, err)
-	}
-	store := filepath.Join(t.files, "store")
-	err = os.Mkdir(store, 0o700)
-	if err == nil {
-		e.Finding.Acked, err = t.writeUntilFull(ctx, dataPath(store), marks)
-	}
-	if err == nil {
-		e.Files, err = powercut.ReadFolder(store)
-	}
-	if err == nil {
-		found, err = t.inspectAcked(ctx, dataPath(store), e.Finding.Acked)
-	}
-	return e, found, errors.Join(err, unix.Unmount(t.files, unix.MNT_DETACH))
+func (t *trial) filledMemory(ctx context.Context) (e evidence, found observation, err error) {
+	e.Finding.Moment = powercut.Anywhere
+	err = t.inFolder(func(_, marks string) (err error) {
+		if err := unix.Mount("assay-crash", t.files, "tmpfs", 0, sizeOption(diskBytes)); err != nil {
+			return fmt.Errorf("mount a file system in memory at %s: %w", t.files, err)
+		}
+		defer func() { err = errors.Join(err, unix.Unmount(t.files, unix.MNT_DETACH)) }()
+		path := dataPath(filepath.Join(t.files, "store"))
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := t.writeUntilFull(ctx, path, marks); err != nil {
+			return err
+		}
+		found, err = t.inspectLeft(ctx, &e, path, marks)
+		return err
+	})
+	return e, found, err
 }
 
 // writeUntilFull runs the workload where little room is left until its first error,
-// makes room, and returns how many transactions were acknowledged.
-func (t *trial) writeUntilFull(ctx context.Context, path, marks string) (int, error) {
+// and makes room.
+func (t *trial) writeUntilFull(ctx context.Context, path, marks string) error {
 	db, err := t.begin(ctx, path, nil)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer db.kill()
 	var used unix.Statfs_t
 	if err := unix.Statfs(t.files, &used); err != nil {
-		return 0, err
+		return err
 	}
 	taken := int64(used.Blocks-used.Bfree) * used.Bsize
 	if err := resize(t.files, taken+t.roomLeft()); err != nil {
-		return 0, err
+		return err
 	}
 	t.writeUntilError(ctx, db, 0, marks)
 	db.kill()
-	if err := resize(t.files, diskBytes); err != nil {
-		return 0, err
-	}
-	return acknowledged(marks), nil
+	return resize(t.files, diskBytes)
 }
 
 // resize gives a file system in memory another size.

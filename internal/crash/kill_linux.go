@@ -41,25 +41,17 @@ const (
 // killWorker kills the worker, at a random time or at a system call in turns, and
 // looks at what it left.
 func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
-	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
 	call, under, err := t.drawKillPoint(ctx)
 	if err != nil {
-		return e, observation{}, err
+		return evidence{}, observation{}, err
 	}
-	path, marks, remove, err := t.scratch()
-	if err != nil {
-		return e, observation{}, err
-	}
-	defer remove()
-	atCall, err := t.writeUntilKilled(ctx, path, marks, under)
-	if err != nil {
-		return e, observation{}, err
-	}
-	if atCall {
-		e.Finding.Moment = powercut.Moment("before " + call)
-	}
-	found, err := t.inspectLeft(ctx, &e, path, marks)
-	return e, found, err
+	return t.left(ctx, func(e *evidence, path, marks string) error {
+		atCall, err := t.writeUntilKilled(ctx, path, marks, under)
+		if atCall {
+			e.Finding.Moment = powercut.Moment("before " + call)
+		}
+		return err
+	})
 }
 
 // drawKillPoint draws a system call to kill the worker at, and the program that does so;
@@ -83,33 +75,27 @@ func (t *trial) drawKillPoint(ctx context.Context) (call string, under []string,
 
 // callsMade runs the workload once and returns the calls that it makes, so that a
 // worker is killed at those that come.
-func (t *trial) callsMade(ctx context.Context) ([]callCount, error) {
-	path, marks, remove, err := t.scratch()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	traced := filepath.Join(filepath.Dir(marks), "calls")
-	db, err := t.begin(ctx, path, strace().counting(traced))
-	if err != nil {
-		return nil, err
-	}
-	defer db.kill()
-	if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
-		return nil, err
-	}
-	if err := db.close(ctx); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(traced)
-	if err != nil {
-		return nil, err
-	}
-	made := countCalls(string(text))
-	if len(made) == 0 {
-		return nil, errors.New("strace saw the worker make no call by which data reaches a file")
-	}
-	return made, nil
+func (t *trial) callsMade(ctx context.Context) (made []callCount, err error) {
+	err = t.inFolder(func(path, marks string) error {
+		traced := filepath.Join(filepath.Dir(marks), "calls")
+		db, err := t.begin(ctx, path, strace().counting(traced))
+		if err != nil {
+			return err
+		}
+		defer db.kill()
+		if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
+			return err
+		}
+		if err := db.close(ctx); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(traced)
+		if made = countCalls(string(text)); err == nil && len(made) == 0 {
+			err = errors.New("strace saw the worker make no call by which data reaches a file")
+		}
+		return err
+	})
+	return made, err
 }
 
 // writeUntilKilled runs the workload under a program that kills the worker at a
@@ -135,22 +121,14 @@ func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under 
 // killedServer kills all processes of the worker's server, in turns at a random time and
 // right behind a random acknowledgement, and looks at what it left.
 func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
-	e := evidence{Finding: Finding{Moment: powercut.Anywhere}}
 	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
-	path, marks, remove, err := t.scratch()
-	if err != nil {
-		return e, observation{}, err
-	}
-	defer remove()
-	wait := t.untilTime()
-	if t.turn%2 == 1 {
-		e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
-	}
-	if err := t.writeUntilServerKilled(ctx, path, marks, wait); err != nil {
-		return e, observation{}, err
-	}
-	found, err := t.inspectLeft(ctx, &e, path, marks)
-	return e, found, err
+	return t.left(ctx, func(e *evidence, path, marks string) error {
+		wait := t.untilTime()
+		if t.turn%2 == 1 {
+			e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
+		}
+		return t.writeUntilServerKilled(ctx, path, marks, wait)
+	})
 }
 
 // untilTime waits for a random time, or the context's end.

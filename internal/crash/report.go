@@ -254,9 +254,7 @@ func (r *Report) NotTried() []string {
 		if what == "" || Missing(result.Task.Fault, result.Task.FileSystem) == "" { // it is the target that cannot do it, and not the machine
 			what = result.Task.Driver + ", " + result.Task.Profile
 		}
-		if line := what + ": " + result.Reason; !slices.Contains(all, line) {
-			all = append(all, line)
-		}
+		all = addNew(all, what+": "+result.Reason)
 	}
 	return all
 }
@@ -265,11 +263,17 @@ func (r *Report) NotTried() []string {
 // takes.
 func (r *Report) Lessened() []string {
 	var all []string
-	for i := range r.Results {
-		for _, note := range r.Results[i].Notes {
-			if !slices.Contains(all, note) {
-				all = append(all, note)
-			}
+	for _, result := range r.Results {
+		all = addNew(all, result.Notes...)
+	}
+	return all
+}
+
+// addNew adds those of some lines that are not there yet.
+func addNew(all []string, lines ...string) []string {
+	for _, line := range lines {
+		if !slices.Contains(all, line) {
+			all = append(all, line)
 		}
 	}
 	return all

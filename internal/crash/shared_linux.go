@@ -102,7 +102,7 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 	}
 	life := time.Duration(1 + t.random.Int64N(int64(longestLife)))
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
-	return t.share(ctx, evidence{Finding: Finding{Moment: powercut.Anywhere}}, func(db, other *database, marks string) error {
+	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db, other *database, marks string) error {
 		defer time.AfterFunc(lives[t.turn%len(lives)], other.kill).Stop()
 		_, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
 		if t.turn%len(lives) == 0 {
@@ -129,14 +129,13 @@ func (t *trial) raceWorkload() (workload, error) {
 // race lets both processes work for a part of the task's time before they are killed: what
 // goes wrong only where a checkpoint and a commit meet within microseconds takes many of them.
 func (t *trial) race(ctx context.Context) (evidence, observation, error) {
-	e := evidence{Finding: Finding{Moment: raceMoment, Race: true}}
 	usual := t.workload
 	defer func() { t.workload = usual }()
 	var err error
 	if t.workload, err = t.raceWorkload(); err != nil {
-		return e, observation{}, err
+		return evidence{}, observation{}, err
 	}
-	return t.share(ctx, e, func(db, _ *database, marks string) error {
+	return t.share(ctx, Finding{Moment: raceMoment, Race: true}, func(db, _ *database, marks string) error {
 		began := time.Now()
 		written, err := t.writeForAWhile(ctx, db, marks)
 		took := time.Since(began)
@@ -148,27 +147,24 @@ func (t *trial) race(ctx context.Context) (evidence, observation, error) {
 
 // share has one process write while another one checkpoints, and looks at what they left. An
 // error of the writer ends a state whose damage explains it, and otherwise the fault.
-func (t *trial) share(ctx context.Context, e evidence, write func(db, other *database, marks string) error) (evidence, observation, error) {
-	path, marks, remove, err := t.scratch()
-	if err != nil {
-		return e, observation{}, err
-	}
-	defer remove()
-	db, err := t.begin(ctx, path, nil)
-	if err != nil {
-		return e, observation{}, err
-	}
-	defer db.kill()
-	other, err := t.startCheckpointer(ctx, path)
-	if err != nil {
-		return e, observation{}, err
-	}
-	failed := write(db, other.db, marks)
-	db.kill()
-	if killed := other.kill(); failed == nil {
-		failed = killed
-	}
-	found, err := t.inspectLeft(ctx, &e, path, marks)
+func (t *trial) share(ctx context.Context, of Finding, write func(db, other *database, marks string) error) (evidence, observation, error) {
+	var failed error
+	e, found, err := t.left(ctx, func(e *evidence, path, marks string) error {
+		e.Finding = of
+		db, err := t.begin(ctx, path, nil)
+		if err != nil {
+			return err
+		}
+		defer db.kill()
+		other, err := t.startCheckpointer(ctx, path)
+		if err != nil {
+			return err
+		}
+		failed = write(db, other.db, marks)
+		db.kill()
+		failed = cmp.Or(failed, other.kill())
+		return nil
+	})
 	if failed != nil && found.damage.severity() < Corrupt.severity() {
 		err = failed
 	}

@@ -116,9 +116,7 @@ type Tried struct {
 
 // remark notes once what was done less than is possible.
 func (r *Result) remark(text string) {
-	if !slices.Contains(r.Notes, text) {
-		r.Notes = append(r.Notes, text)
-	}
+	r.Notes = addNew(r.Notes, text)
 }
 
 // Control is a database or disk that is known to be bad. A run in which one is

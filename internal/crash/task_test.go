@@ -129,7 +129,7 @@ func TestFindingID(t *testing.T) {
 	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: assay.Ext4, Seed: 1}, Cut: powercut.Cut{At: 2, Choice: powercut.KeepAll, Kept: []int{1}}}
 	disk := func() evidence { return evidence{Finding: finding, Recording: recording(flush, write(1, 2))} }
 	left := func(length int64) evidence {
-		return evidence{Finding: finding, Files: powercut.Folder{"store": nil, "store/log": powercut.NewImage(length)}}
+		return evidence{Finding: finding, Files: powercut.Folder{"store": powercut.NewFolder(), "store/log": powercut.NewImage(length)}}
 	}
 	want := disk().id()
 	same := disk()

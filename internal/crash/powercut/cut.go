@@ -49,6 +49,9 @@ type Recording struct {
 	snapshots []*Image
 }
 
+// Until is the recording up to an operation.
+func (r *Recording) Until(at int) *Recording { return &Recording{Base: r.Base, Ops: r.Ops[:at]} }
+
 const SnapshotOps = 256
 
 // After returns a copy of the disk after so many operations, all writes kept.

@@ -22,7 +22,7 @@ func ReadFolder(dir string) (Folder, error) {
 			return err
 		}
 		if entry.IsDir() {
-			all[name] = nil
+			all[name] = NewFolder()
 			return nil
 		}
 		if !entry.Type().IsRegular() {
@@ -55,11 +55,11 @@ func (f Folder) Write(dir string) error {
 	for name, image := range f {
 		path := filepath.Join(dir, name)
 		made := filepath.Dir(path)
-		if image == nil {
+		if image.isFolder() {
 			made = path
 		}
 		err := os.MkdirAll(made, 0o700)
-		if err == nil && image != nil {
+		if err == nil && !image.isFolder() {
 			err = WriteImage(image, path)
 		}
 		if err != nil {

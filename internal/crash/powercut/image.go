@@ -8,8 +8,10 @@
 package powercut
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/gob"
 	"maps"
 )
 
@@ -91,8 +93,43 @@ func (i *Image) toggle(sum [16]byte) {
 	}
 }
 
-// Folder is the files of a folder by their paths in it. A folder in it is nil.
+// stored is an image as findings have it: without the sums of its blocks.
+type stored struct {
+	Bytes  int64
+	Blocks map[int64][]byte
+}
+
+// GobEncode implements gob.GobEncoder.
+func (i *Image) GobEncode() ([]byte, error) {
+	all := stored{i.Bytes, map[int64][]byte{}}
+	for number, b := range i.Blocks {
+		all.Blocks[number] = b.Data[:]
+	}
+	var out bytes.Buffer
+	err := gob.NewEncoder(&out).Encode(all)
+	return out.Bytes(), err
+}
+
+// GobDecode implements gob.GobDecoder.
+func (i *Image) GobDecode(text []byte) error {
+	var all stored
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
+		return err
+	}
+	*i = *NewImage(all.Bytes)
+	for number, data := range all.Blocks {
+		i.Write(data, number*BlockBytes)
+	}
+	return nil
+}
+
+// Folder is the files of a folder, and the folders in it, by their paths.
 type Folder map[string]*Image
+
+// NewFolder stands for a folder in another one.
+func NewFolder() *Image { return NewImage(-1) }
+
+func (i *Image) isFolder() bool { return i.Bytes < 0 }
 
 // Truncate changes the length; what is behind it is zeros from then on.
 func (i *Image) Truncate(bytes int64) {

@@ -123,7 +123,7 @@ func (t *tree) list(node uint64, at string, all Folder) {
 	for name, child := range t.folders[node] {
 		where := path.Join(at, name)
 		if _, isFolder := t.folders[child]; isFolder {
-			all[where] = nil
+			all[where] = NewFolder()
 			t.list(child, where, all)
 			continue
 		}
@@ -139,7 +139,7 @@ func (f Folder) Sum() (sum [16]byte) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		hash.Write([]byte(name))
 		hash.Write([]byte{0})
-		if image := f[name]; image != nil {
+		if image := f[name]; !image.isFolder() {
 			content := image.Sum()
 			hash.Write(content[:])
 			hash.Write([]byte{byte(image.Bytes), byte(image.Bytes >> 8), byte(image.Bytes >> 16), byte(image.Bytes >> 24), byte(image.Bytes >> 32)})

@@ -11,7 +11,7 @@ import (
 func content(f Folder) map[string]string {
 	all := map[string]string{}
 	for name, image := range f {
-		if image == nil {
+		if image.isFolder() {
 			all[name] = "folder"
 			continue
 		}
@@ -77,7 +77,7 @@ func TestFolderSum(t *testing.T) {
 	filled.Write([]byte{1}, 0)
 	seen := map[[16]byte]string{}
 	for name, f := range map[string]Folder{"empty": {}, "an empty file": {"a": NewImage(0)}, "a file of a zero": {"a": NewImage(1)},
-		"another name": {"b": NewImage(0)}, "a file of a one": {"a": filled}, "a folder": {"a": nil}} {
+		"another name": {"b": NewImage(0)}, "a file of a one": {"a": filled}, "a folder": {"a": NewFolder()}} {
 		if other, known := seen[f.Sum()]; known {
 			t.Errorf("%s has the sum of %s", name, other)
 		}
