@@ -20,15 +20,8 @@ import (
 func (r *Runner) oneByOne(g *group, members []*member, measure func(*member) error) error {
 	order := r.shuffled(len(members))
 	if r.config.Budget > 0 && g.launches.finished == 0 {
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch twin := members[a].twin; {
-			case twin == members[b].twin:
-				return 0
-			case twin:
-				return 1
-			}
-			return -1
-		})
+		twin := func(i int) bool { return members[i].twin }
+		order = slices.Concat(slices.DeleteFunc(slices.Clone(order), twin), slices.DeleteFunc(order, func(i int) bool { return !twin(i) }))
 	}
 	for _, i := range order {
 		if err := measure(members[i]); err != nil {
@@ -107,7 +100,7 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	var tally tally
 	var m wire.Measured
 	request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm), Operations: int64(j.Operation.Count), Latency: true}
-	did, err := in.measurePooled(ctx, j, request, &m)
+	did, err := in.pooled(ctx, j, func() error { return in.measure(ctx, request, &m) })
 	if err != nil {
 		return err
 	}
@@ -164,10 +157,8 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 	}
 	in.recordSettings(t, j.Operation)
 	t.Warnings = slices.Concat(t.Warnings, in.deferredWork(j.Operation), in.clockWarning(j))
-	for _, err := range []error{in.applied, tally.failure()} {
-		if err := end(t, err); err != nil {
-			return err
-		}
+	if err := end(t, in.applied, tally.failure()); err != nil {
+		return err
 	}
 	if tally.failure() == nil { // else it is known already that not all is right
 		s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.AllClients()))
@@ -355,10 +346,8 @@ func (s *sequence) complete(ctx context.Context) error {
 		traced := slices.DeleteFunc(slices.Clone(t.Settings), func(set assay.Setting) bool { return set.Connection != "trace" })
 		s.in.recordSettings(t, j.Operation)
 		t.Settings = append(slices.Clone(t.Settings), traced...)
-		for _, err := range []error{err, s.in.applied} {
-			if err := end(t, err); err != nil {
-				return err
-			}
+		if err := end(t, err, s.in.applied); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -376,13 +365,7 @@ func (s *sequence) end() {
 // expectReplay finds what the units of a sequence answer.
 func (r *Runner) expectReplay(ctx context.Context, j *job) (err error) {
 	played := j.played(oracle.Done{Measured: j.Operation.Count})
-	key := "replay of " + j.data.Digest + played.Name()
-	if j.told = r.prepared.told[key]; j.told != nil {
-		return nil
-	}
-	if j.told, err = played.Told(ctx); err == nil {
-		r.prepared.told[key] = j.told
-	}
+	j.told, err = once(ctx, r.prepared.told, "replay of "+j.data.Digest+played.Name(), r.answersLimit(), played.Told)
 	return err
 }
 

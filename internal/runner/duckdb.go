@@ -36,10 +36,9 @@ func (duckFile) settings(*job) []string { return duckdb.Settings.Names() }
 
 func (duckFile) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
 
-func (duckFile) tracedSetting() string { return "" }
-
-// plays is PostgreSQL: what SQL does there, as far as it differs from SQLite, it does in DuckDB.
-func (duckFile) plays() oracle.Engine { return oracle.PostgreSQL }
+// traits have it play PostgreSQL: what SQL does there, as far as it differs from SQLite, it does
+// in DuckDB.
+func (duckFile) traits() traits { return traits{plays: oracle.PostgreSQL, reusable: true} }
 
 // fill finds the data in a file of DuckDB, or has the job's worker put them there.
 func (duckFile) fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error) {

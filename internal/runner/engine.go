@@ -35,8 +35,6 @@ type engine interface {
 	adapt(c assay.Case) (assay.Case, error)
 	// fill finds the job's data as the engine has them, or has them put there.
 	fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error)
-	// reusable reports whether a copy of the data can be made equal to them again.
-	reusable() bool
 	// start starts what the worker connects to. It returns the settings that the
 	// worker applies, and the tracer, if any, that the worker is started under.
 	start(ctx context.Context, in *instance, under []string) (settings map[string]string, tracer []string, err error)
@@ -44,17 +42,16 @@ type engine interface {
 	settings(j *job) []string
 	// everything asks for what a query over all the data answers.
 	everything(q assay.Query) wire.Verify
-	// tracedSetting is the setting that a trace of system calls proves where the
-	// worker cannot read it back; empty: none.
-	tracedSetting() string
-	// direct reports whether a commit writes all that it changes before it ends, to
-	// files and not to mapped memory.
-	direct() bool
-	// canPause reports whether pausing the worker changes nothing for the engine: it does
-	// nothing between calls, neither in the worker nor beside it.
-	canPause() bool
-	// plays is the engine of which package oracle's expectations of tables hold.
-	plays() oracle.Engine
+	traits() traits
+}
+
+// traits are what there is to know of a kind of engine.
+type traits struct {
+	plays    oracle.Engine // of which package oracle's expectations of tables hold
+	reusable bool          // a copy of the data can be made equal to them again
+	direct   bool          // a commit writes all that it changes before it ends, to files and not to mapped memory
+	pauses   bool          // it does nothing between calls, neither in the worker nor beside it: pausing changes nothing
+	traced   string        // the setting that a trace of system calls proves where the worker cannot read it back; empty: none
 }
 
 // engineOf is the engine of a worker with these capabilities.
@@ -101,17 +98,9 @@ type inWorker struct{}
 
 func (inWorker) version(_ context.Context, _ *Runner, said string) (string, error) { return said, nil }
 
-func (inWorker) reusable() bool { return true }
-
 func (inWorker) start(_ context.Context, in *instance, under []string) (settings map[string]string, tracer []string, err error) {
 	return in.first.Profile.Settings, under, nil
 }
-
-func (inWorker) direct() bool { return false }
-
-func (inWorker) canPause() bool { return false }
-
-func (inWorker) plays() oracle.Engine { return oracle.SQLite }
 
 // sqliteFile is a file that a driver of SQLite opens, in the worker's process.
 type sqliteFile struct{ inWorker }
@@ -171,11 +160,9 @@ func (sqliteFile) settings(j *job) []string {
 
 func (sqliteFile) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
 
-func (sqliteFile) tracedSetting() string { return "" }
-
-func (sqliteFile) direct() bool { return true }
-
-func (sqliteFile) canPause() bool { return true }
+func (sqliteFile) traits() traits {
+	return traits{plays: oracle.SQLite, reusable: true, direct: true, pauses: true}
+}
 
 // identity is what a worker said of itself.
 type identity struct {
@@ -289,7 +276,9 @@ func (keyValueStore) settings(*job) []string {
 
 func (keyValueStore) everything(assay.Query) wire.Verify { return wire.Verify{All: true} }
 
-func (keyValueStore) tracedSetting() string { return kv.Sync }
+func (keyValueStore) traits() traits {
+	return traits{plays: oracle.SQLite, reusable: true, traced: kv.Sync}
+}
 
 // fill finds the data in a store of the engine, or has them put there.
 func (keyValueStore) fill(ctx context.Context, r *Runner, j *job) (store dataset.Source, err error) {

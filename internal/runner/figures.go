@@ -217,12 +217,6 @@ func (in *instance) pool(ctx context.Context, j *job) (did *wire.Pool, err error
 	return did, err
 }
 
-// measurePooled measures, and returns what the pool did meanwhile; nil where it closes
-// nothing.
-func (in *instance) measurePooled(ctx context.Context, j *job, request wire.Measure, m *wire.Measured) (*wire.Pool, error) {
-	return in.pooled(ctx, j, func() error { return in.measure(ctx, request, m) })
-}
-
 // pooled measures something, and returns what the pool did meanwhile; nil where there is none.
 func (in *instance) pooled(ctx context.Context, j *job, measure func() error) (*wire.Pool, error) {
 	before, err := in.pool(ctx, j)

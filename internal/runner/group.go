@@ -147,19 +147,29 @@ func (g *group) split() []*group {
 		return []*group{g}
 	}
 	var parts []*group
-	byProfile := map[string]*group{}
-	for _, m := range g.members {
-		profile := m.cell().Profile
-		part, ok := byProfile[profile]
-		if !ok {
-			part = newGroup(g.name+"|"+profile, g.method)
-			byProfile[profile] = part
-			parts = append(parts, part)
+	for _, members := range byProfile(g.members) {
+		part := newGroup(g.name+"|"+members[0].cell().Profile, g.method)
+		for _, m := range members {
+			m.group = part.name
 		}
-		m.group = part.name
-		part.members = append(part.members, m)
+		part.members = members
+		parts = append(parts, part)
 	}
 	return parts
+}
+
+// byProfile are the members of each profile.
+func byProfile(members []*member) (profiles [][]*member) {
+	place := map[string]int{}
+	for _, m := range members {
+		i, has := place[m.cell().Profile]
+		if !has {
+			i = len(profiles)
+			place[m.cell().Profile], profiles = i, append(profiles, nil)
+		}
+		profiles[i] = append(profiles[i], m)
+	}
+	return profiles
 }
 
 // setSizes tells each group the place of its data among the sizes of its workload: by the records

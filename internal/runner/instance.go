@@ -359,7 +359,9 @@ func (in *instance) kill() {
 			one.worker.Kill()
 		}
 	}
-	in.killServer()
+	if in.server != nil {
+		in.server.Kill()
+	}
 	in.recordCPU()
 	if in.dir != "" {
 		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
@@ -368,7 +370,10 @@ func (in *instance) kill() {
 
 // recordCPU records the CPU time of the processes that have ended.
 func (in *instance) recordCPU() {
-	in.used = in.serverUsed()
+	in.used = 0
+	if in.server != nil {
+		in.used = in.server.Used()
+	}
 	for _, one := range in.processes() {
 		if one.worker != nil {
 			in.used += one.worker.Usage()

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -37,7 +38,7 @@ const (
 // Instances that are not being measured are stopped. The order in which instances are
 // started, verified, warmed up and measured is random each time.
 func (r *Runner) windows(ctx context.Context, g *group, members []*member, launch int) error {
-	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[string]bool{}}
 	defer l.killAll()
 	if err := l.startAll(ctx); err != nil {
 		return err
@@ -72,13 +73,7 @@ type jointLaunch struct {
 	number    int
 	instances []*instance
 	trials    []*assay.Trial // finished and not yet emitted
-	tried     map[trialKey]bool
-}
-
-// trialKey tells the trials of a launch apart.
-type trialKey struct {
-	cell string
-	twin bool
+	tried     map[string]bool
 }
 
 // cpu is the CPU time that this process and its workers used so far.
@@ -89,7 +84,10 @@ func (l *jointLaunch) cpu() time.Duration {
 		if err != nil { // it has ended: or its CPU time would count as that of other programs
 			used = in.worker.Usage()
 		}
-		total += used + in.serverCPU()
+		total += used
+		if in.server != nil {
+			total += in.server.CPU()
+		}
 	}
 	return total
 }
@@ -98,34 +96,25 @@ func (l *jointLaunch) cpu() time.Duration {
 // there are processors, and pauses it. The trials of those that do not start are
 // emitted, whatever comes next: the budget may end before the first operation.
 func (l *jointLaunch) startAll(ctx context.Context) error {
-	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
-	l.r.time.inParallel(l.r.random, len(l.members), func(i int) {
-		m := l.members[i]
-		c := l.g.method.connections(m.first)
+	started := make([]*instance, len(l.members))
+	errs := l.r.time.inParallel(l.r.random, len(l.members), func(i int) (err error) {
+		c := l.g.method.connections(l.members[i].first)
 		c.paused = true
-		started[i], errs[i] = l.r.start(ctx, m, l.number, c)
-		if errs[i] == nil {
-			errs[i] = started[i].worker.Pause()
+		if started[i], err = l.r.start(ctx, l.members[i], l.number, c); err == nil {
+			err = started[i].worker.Pause()
 		}
+		return err
 	})
-	for _, in := range started {
-		if in != nil {
-			l.instances = append(l.instances, in)
-		}
-	}
 	var first error
-	for i, err := range errs {
-		if err == nil {
-			continue
+	for i, m := range l.members {
+		if started[i] != nil {
+			l.instances = append(l.instances, started[i])
 		}
-		if err := l.giveUp(l.members[i], nil, err); first == nil {
-			first = err
+		if errs[i] != nil {
+			first = cmp.Or(first, l.giveUp(m, nil, errs[i]))
 		}
 	}
-	if err := l.emit(assay.Noise{}, 0); first == nil {
-		first = err
-	}
-	return first
+	return cmp.Or(first, l.emit(assay.Noise{}, 0))
 }
 
 // giveUp records a failure for the member's jobs that have no trial yet.
@@ -154,14 +143,14 @@ func (l *jointLaunch) fail(m *member, in *instance, j *job, launch int, err erro
 	return nil
 }
 
-func (l *jointLaunch) has(j *job, twin bool) bool { return l.tried[trialKey{j.Cell.Key(), twin}] }
+func (l *jointLaunch) has(j *job, twin bool) bool { return l.tried[figuresKey(j.Cell, twin)] }
 
 // ended reports whether a turn's trial is noted already: it failed, or its instance
 // did in another turn.
 func (l *jointLaunch) ended(t *turn) bool { return l.has(t.j, t.twin) }
 
 func (l *jointLaunch) note(t *assay.Trial) {
-	l.tried[trialKey{t.Cell.Key(), t.Twin}] = true
+	l.tried[figuresKey(t.Cell, t.Twin)] = true
 	l.trials = append(l.trials, t)
 }
 
@@ -235,13 +224,11 @@ func (l *jointLaunch) meanwhile(ctx context.Context, turns []*turn, do func(*tur
 // each does something that is not measured for several instances at the same
 // time, and returns the errors in their order.
 func (l *jointLaunch) each(turns []*turn, do func(*turn) error) []error {
-	errs := make([]error, len(turns))
-	l.r.time.inParallel(l.r.random, len(turns), func(i int) {
+	return l.r.time.inParallel(l.r.random, len(turns), func(i int) error {
 		began := time.Now()
-		errs[i] = do(turns[i])
-		turns[i].took += time.Since(began)
+		defer func() { turns[i].took += time.Since(began) }()
+		return do(turns[i])
 	})
-	return errs
 }
 
 func (t *turn) verifyAnswers(ctx context.Context) error {
@@ -338,7 +325,7 @@ func (l *jointLaunch) measureWindow(ctx context.Context, t *turn, start int64) (
 			}
 		}
 		var err error
-		w.pool, err = t.measurePooled(ctx, t.j, request, &w.Measured)
+		w.pool, err = t.pooled(ctx, t.j, func() error { return t.measure(ctx, request, &w.Measured) })
 		return err
 	})
 	if t.r.observed.noDelays[t.cell().Target()] {
@@ -375,10 +362,8 @@ func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) erro
 func (l *jointLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
 	t.trial.Warnings = append(t.trial.Warnings, t.clockWarning(t.j)...)
-	for _, err := range []error{t.applied, t.tally.failure()} {
-		if err := end(&t.trial, err); err != nil {
-			return err
-		}
+	if err := end(&t.trial, t.applied, t.tally.failure()); err != nil {
+		return err
 	}
 	t.tally.record(&t.trial, t.j.Operation)
 	if t.trial.Measured() {
@@ -396,12 +381,12 @@ func (l *jointLaunch) complete(t *turn) error {
 // outcome of its cells: of a launch that is not tried any more, since what this
 // one measured is kept already.
 func (l *jointLaunch) stopAll(ctx context.Context) error {
-	errs := make([]error, len(l.instances))
-	l.r.time.inParallel(l.r.random, len(l.instances), func(i int) {
+	errs := l.r.time.inParallel(l.r.random, len(l.instances), func(i int) (err error) {
 		if in := l.instances[i]; in.worker.Alive() {
-			errs[i] = in.stop(ctx)
+			err = in.stop(ctx)
 		}
 		l.instances[i].kill()
+		return err
 	})
 	for i, err := range errs {
 		if err == nil {

@@ -25,12 +25,12 @@ type launches struct {
 	cost      time.Duration // mean wall time of one with all members; zero while unknown
 	// Of the one that goes on: the trials that it has, and the pauses of this process
 	// before it.
-	has    map[trialKey]bool
+	has    map[string]bool
 	pauses int
 }
 
 func (l *launches) begin() int {
-	l.last, l.noisy, l.has = l.last+1, false, map[trialKey]bool{}
+	l.last, l.noisy, l.has = l.last+1, false, map[string]bool{}
 	return l.last
 }
 
@@ -39,7 +39,7 @@ func (l *launches) begin() int {
 func (l *launches) left(members []*member) (left []*member) {
 	for _, m := range members {
 		part := *m
-		part.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return l.has[trialKey{j.Cell.Key(), m.twin}] })
+		part.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return l.has[figuresKey(j.Cell, m.twin)] })
 		if len(part.jobs) > 0 {
 			left = append(left, &part)
 		}
@@ -273,9 +273,10 @@ func (t *timing) spent() assay.Spent {
 }
 
 // inParallel runs do for the numbers below n, in random order, as many at the
-// same time as there are processors. It is for what is not measured.
-func (t *timing) inParallel(random *rand.Rand, n int, do func(i int)) {
-	order := random.Perm(n)
+// same time as there are processors, and returns the errors in the order of the numbers. It
+// is for what is not measured.
+func (t *timing) inParallel(random *rand.Rand, n int, do func(i int) error) []error {
+	order, errs := random.Perm(n), make([]error, n)
 	t.shared(func() {
 		var all sync.WaitGroup
 		var caught guard.Catcher
@@ -284,12 +285,13 @@ func (t *timing) inParallel(random *rand.Rand, n int, do func(i int)) {
 			free <- struct{}{}
 			all.Go(func() {
 				defer func() { <-free }()
-				caught.Do(func() { do(i) })
+				caught.Do(func() { errs[i] = do(i) })
 			})
 		}
 		all.Wait()
 		caught.Rethrow()
 	})
+	return errs
 }
 
 // only counts all that do does as one part.

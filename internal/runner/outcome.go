@@ -73,18 +73,18 @@ func newTrial(m *member, j *job, launch int) assay.Trial {
 		Figures: map[string]float64{}, Started: time.Now().UTC()}
 }
 
-// end gives a trial the outcome of an error. It returns the error where that
-// is no outcome of a cell.
-func end(t *assay.Trial, err error) error {
-	if err == nil {
-		return nil
-	}
-	var f *failure
-	if !errors.As(err, &f) {
-		return err
-	}
-	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
-		t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
+// end gives a trial the outcome of errors. It returns the first that is no outcome of a
+// cell.
+func end(t *assay.Trial, errs ...error) error {
+	for _, err := range errs {
+		f, is := errors.AsType[*failure](err)
+		switch {
+		case err == nil:
+		case !is:
+			return err
+		case assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome:
+			t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
+		}
 	}
 	return nil
 }

@@ -270,7 +270,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.AllClients() == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.AllClients() == 1 || !op.KV() && j.engine.traits().plays == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -284,7 +284,7 @@ func (j *job) done() oracle.Done {
 
 // played is so much of the job, for the oracle.
 func (j *job) played(done oracle.Done) oracle.Played {
-	return oracle.Played{Data: j.data, Operation: j.Operation, Trace: j.trace, Done: done, Clients: j.Cell.AllClients(), Engine: j.engine.plays()}
+	return oracle.Played{Data: j.data, Operation: j.Operation, Trace: j.trace, Done: done, Clients: j.Cell.AllClients(), Engine: j.engine.traits().plays}
 }
 
 // expect asks the oracle for the right answers.
@@ -351,13 +351,7 @@ func (r *Runner) expectState(ctx context.Context, j *job) error {
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 	played := j.played(j.done())
-	key := j.data.Digest + played.Name()
-	if j.keys = r.prepared.keys[key]; j.keys != nil {
-		return nil
-	}
-	if j.keys, err = played.Keys(ctx); err == nil {
-		r.prepared.keys[key] = j.keys
-	}
+	j.keys, err = once(ctx, r.prepared.keys, j.data.Digest+played.Name(), r.answersLimit(), played.Keys)
 	return err
 }
 
@@ -366,9 +360,7 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	played := j.played(j.done())
 	key := fmt.Sprint(j.data.Digest, played.Name(), played.Clients, played.Engine)
-	j.rows, err = once(ctx, r.prepared.rows, key, r.answersLimit()/2, func(ctx context.Context) (*oracle.Rows, error) {
-		return played.Rows(ctx)
-	})
+	j.rows, err = once(ctx, r.prepared.rows, key, r.answersLimit()/2, played.Rows)
 	return err
 }
 

@@ -140,23 +140,14 @@ func (s *processShare) place() {
 // span is the time from the first process's beginning to the last one's end, and together that
 // in which all of them measured.
 func span(shares []processShare) (whole, together time.Duration) {
-	first, last := shares[0], shares[0]
-	began, ended := first.began, first.ended
+	var began, ended []time.Time
 	for _, s := range shares {
-		if s.began.Before(first.began) {
-			first = s
-		}
-		if s.ended.After(last.ended) {
-			last = s
-		}
-		if s.began.After(began) {
-			began = s.began
-		}
-		if s.ended.Before(ended) {
-			ended = s.ended
-		}
+		began, ended = append(began, s.began), append(ended, s.ended)
 	}
-	return last.ended.Sub(first.began), max(0, ended.Sub(began))
+	slices.SortFunc(began, time.Time.Compare)
+	slices.SortFunc(ended, time.Time.Compare)
+	last := len(shares) - 1
+	return ended[last].Sub(began[0]), max(0, ended[0].Sub(began[last]))
 }
 
 // merge adds up what the processes measured, over the time from the first one's beginning to

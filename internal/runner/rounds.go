@@ -402,7 +402,7 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 	}
 	g.dropPermanentFailure(t)
 	g.record.note(t)
-	g.launches.has[trialKey{t.Cell.Key(), t.Twin}] = true
+	g.launches.has[figuresKey(t.Cell, t.Twin)] = true
 	return r.emit(*t)
 }
 

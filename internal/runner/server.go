@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -130,19 +129,12 @@ func (r *Runner) filled(ctx context.Context, j *job, engine string, fill func(co
 	return data, err
 }
 
-func (postgresServer) reusable() bool { return false }
-
 func (postgresServer) settings(*job) []string { return postgres.Settings.Names() }
 
 func (postgresServer) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
 
-func (postgresServer) tracedSetting() string { return "" }
-
-func (postgresServer) direct() bool { return false } // with synchronous_commit off, another process writes them
-
-func (postgresServer) canPause() bool { return false }
-
-func (postgresServer) plays() oracle.Engine { return oracle.PostgreSQL }
+// traits are not direct: with synchronous_commit off, another process writes what a commit changes.
+func (postgresServer) traits() traits { return traits{plays: oracle.PostgreSQL} }
 
 // start starts the server, which applies the settings. It is the server that a
 // tracer follows, for it writes.
@@ -236,28 +228,6 @@ func (in *instance) stopServer() error {
 	took, err := in.server.Stop()
 	in.closed += took
 	return fail("stop the server", err)
-}
-
-func (in *instance) killServer() {
-	if in.server != nil {
-		in.server.Kill()
-	}
-}
-
-// serverUsed is the CPU time of a server that has ended, and serverCPU of one that
-// runs.
-func (in *instance) serverUsed() time.Duration {
-	if in.server == nil {
-		return 0
-	}
-	return in.server.Used()
-}
-
-func (in *instance) serverCPU() time.Duration {
-	if in.server == nil {
-		return 0
-	}
-	return in.server.CPU()
 }
 
 // address is what the database is opened by: its path, or the folder of its

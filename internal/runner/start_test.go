@@ -44,7 +44,7 @@ func TestFailureToStartIsKept(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "dies", 1)+read)
 	r, err := Prepare(t.Context(), b.Config)
 	must(t, err)
-	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
 	l.g.launches.pauses, _ = process.Pauses()
 	defer l.killAll()
 	must(t, l.startAll(t.Context()))

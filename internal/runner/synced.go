@@ -205,7 +205,7 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 	if err == nil && in.server != nil && !shows(calls, in.path) {
 		return syncs.Verdict{}, &failure{assay.Unsupported, "the server's processes were not traced: that may take another user, or the capability SYS_PTRACE"}
 	}
-	return syncs.Judge(calls, folder, marks, j.engine.direct()), err
+	return syncs.Judge(calls, folder, marks, j.engine.traits().direct), err
 }
 
 // shows reports whether a trace has any call that is about a folder: each new
@@ -249,7 +249,7 @@ func (r *Runner) synced(j *job) (tracing, bool) {
 // proveSync puts what the trace shows in the place of a setting that the store
 // cannot read back.
 func (in *instance) proveSync(read []wire.Connection) {
-	name := in.first.engine.tracedSetting()
+	name := in.first.engine.traits().traced
 	found, known := in.r.synced(in.first)
 	if name == "" || !known {
 		return

@@ -16,9 +16,10 @@ func TestTimeOfPartsAtTheSameTime(t *testing.T) {
 	var times timing
 	times.add(assay.StageOpen, time.Hour) // of an earlier launch
 	began := time.Now()
-	times.inParallel(rand.New(rand.NewPCG(1, 1)), 4, func(int) {
+	times.inParallel(rand.New(rand.NewPCG(1, 1)), 4, func(int) error {
 		times.add(assay.StageOpen, 3*time.Hour)
 		times.add(assay.StageCopy, time.Hour)
+		return nil
 	})
 	wall := time.Since(began)
 	open, copied := times.parts[assay.StageOpen]-time.Hour, times.parts[assay.StageCopy]

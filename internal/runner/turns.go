@@ -45,7 +45,7 @@ func (m inTurns) ready(ctx context.Context, r *Runner, g *group) error {
 
 // canAlternate reports whether a job's engine can be paused, and its data are not too large to
 // be there for each instance.
-func (j *job) canAlternate() bool { return j.engine.canPause() && j.data.Size() <= maxCopy }
+func (j *job) canAlternate() bool { return j.engine.traits().pauses && j.data.Size() <= maxCopy }
 
 func (m inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
 	if g.undivided {
@@ -64,16 +64,7 @@ func (inTurns) spent(k Costs, c assay.Case) assay.Spent { return k.turns(c) }
 // setsOf are the members that take turns with one another, in random order: all of them, or
 // as many whole profiles as may be alive at the same time.
 func (r *Runner) setsOf(members []*member) (sets [][]*member) {
-	var profiles [][]*member
-	place := map[string]int{}
-	for _, m := range members {
-		i, has := place[m.cell().Profile]
-		if !has {
-			i = len(profiles)
-			place[m.cell().Profile], profiles = i, append(profiles, nil)
-		}
-		profiles[i] = append(profiles[i], m)
-	}
+	profiles := byProfile(members)
 	for _, i := range r.shuffled(len(profiles)) {
 		last := len(sets) - 1
 		if last < 0 || len(sets[last])+len(profiles[i]) > maxMembers {
@@ -88,7 +79,7 @@ func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 // turns measures a block of each member, a part at a time. What is not measured happens at
 // the same time, but for closing, which is timed.
 func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch int) error {
-	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[string]bool{}}
 	defer l.killAll()
 	began := time.Now()
 	if err := l.startAll(ctx); err != nil {

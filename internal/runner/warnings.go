@@ -217,10 +217,6 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	in.recordSyncs(&t, j)
 	stopped := in.stop(ctx)
 	in.kill()
-	for _, err := range []error{in.applied, stopped} {
-		if err := end(&t, err); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+	err = end(&t, in.applied, stopped)
+	return t, err
 }

@@ -101,7 +101,7 @@ func (w *Workspace) Close() error { return w.scratch.Remove() }
 // over that an instance of an earlier launch had.
 func (in *instance) copyData(j *job) (err error) {
 	take := in.r.config.Work.copies.New
-	if in.reuse = j.engine.reusable() && reusable(in.jobs); in.reuse {
+	if in.reuse = j.engine.traits().reusable && reusable(in.jobs); in.reuse {
 		take = in.r.config.Work.copies.Take
 	}
 	if in.copied, err = take(j.source); err != nil {
@@ -220,12 +220,12 @@ const allPages = "all pages"
 // and measured. Otherwise it would depend on these what SQLite has in its cache: a scan fills
 // it, and points that are read at random take longer than windows last.
 func (l *jointLaunch) fillCaches(ctx context.Context) error {
-	errs := make([]error, len(l.instances))
-	l.r.time.inParallel(l.r.random, len(l.instances), func(i int) {
+	errs := l.r.time.inParallel(l.r.random, len(l.instances), func(i int) error {
 		in := l.instances[i]
-		if len(in.pages) > 0 && l.lives(in) {
-			errs[i] = whileResumed(ctx, in, func() error { return in.readAllPages(ctx) })
+		if len(in.pages) == 0 || !l.lives(in) {
+			return nil
 		}
+		return whileResumed(ctx, in, func() error { return in.readAllPages(ctx) })
 	})
 	for i, err := range errs {
 		if err == nil {

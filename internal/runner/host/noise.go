@@ -83,14 +83,9 @@ func measure(files fs.FS) (usage, bool) {
 	if err != nil {
 		return usage{}, false
 	}
-	folders, err := fs.Glob(files, "proc/[0-9]*")
-	if err != nil {
-		return usage{}, false
-	}
-	for _, folder := range folders {
+	for _, stat := range stats(files) {
 		// A process that has just ended, or is hidden, is not a kernel thread.
-		p, err := parseProcess(read(files, folder+"/stat"))
-		if err == nil && p.kernel {
+		if p, err := parseProcess(stat); err == nil && p.kernel {
 			u.kernel += p.ticks
 		}
 	}

@@ -50,7 +50,7 @@ func lossy(files fs.FS, dir string, depth int) string {
 	case m.kind == "overlay" && slices.Contains(m.options, "volatile"):
 		return "the overlay is mounted with volatile: it ignores every sync"
 	case m.kind == "overlay":
-		return lossyUpper(files, m, depth)
+		return lossy(files, m.visibleUpper(files), depth-1)
 	}
 	return lossyDisk(files, m, depth)
 }
@@ -69,13 +69,10 @@ func unmappable(files fs.FS, dir string, depth int) string {
 		return ""
 	case slices.Contains(remote, m.kind) || served(m.kind):
 		return "the file lies on " + m.kind
-	case m.kind != "overlay":
-		return ""
+	case m.kind == "overlay":
+		return unmappable(files, m.visibleUpper(files), depth-1)
 	}
-	if _, err := fs.Stat(files, strings.TrimPrefix(m.upper, "/")); m.upper == "" || err != nil {
-		return ""
-	}
-	return unmappable(files, m.upper, depth-1)
+	return ""
 }
 
 // served reports whether a program serves a file system of a kind.
@@ -83,13 +80,13 @@ func served(kind string) bool {
 	return kind == "fuse" || kind == "fuseblk" || strings.HasPrefix(kind, "fuse.")
 }
 
-// lossyUpper follows an overlay to the folder that takes its writes, where that
-// is visible: a container does not see the folders of its host.
-func lossyUpper(files fs.FS, m mount, depth int) string {
-	if _, err := fs.Stat(files, strings.TrimPrefix(m.upper, "/")); m.upper == "" || err != nil {
+// visibleUpper is the folder that takes the writes of an overlay; empty where that is not
+// visible: a container does not see the folders of its host.
+func (m mount) visibleUpper(files fs.FS) string {
+	if _, err := fs.Stat(files, strings.TrimPrefix(m.upper, "/")); err != nil {
 		return ""
 	}
-	return lossy(files, m.upper, depth-1)
+	return m.upper
 }
 
 // lossyDisk judges the device of a mount and whether it is flushed.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"path"
 	"strings"
 	"time"
 )
@@ -18,23 +20,33 @@ func GroupCPU(group int) (time.Duration, error) {
 }
 
 func groupCPU(files fs.FS, group int) (time.Duration, error) {
-	folders, err := fs.Glob(files, "proc/[0-9]*")
-	if err != nil {
-		return 0, err
-	}
-	var total int64
-	found := false
-	for _, folder := range folders {
-		stat := read(files, folder+"/stat")
-		if member, ticks := groupMember(stat, group); member {
-			found = true
-			total += ticks
-		}
-	}
-	if !found {
+	count, ticks := members(files, group)
+	if count == 0 {
 		return 0, fmt.Errorf("reading the CPU time of process group %d: no such processes", group)
 	}
-	return time.Duration(total) * tick, nil
+	return time.Duration(ticks) * tick, nil
+}
+
+// members counts the running processes of a group, and the ticks that they used.
+func members(files fs.FS, group int) (count int, ticks int64) {
+	for _, stat := range stats(files) {
+		if member, used := groupMember(stat, group); member {
+			count, ticks = count+1, ticks+used
+		}
+	}
+	return count, ticks
+}
+
+// stats are what /proc/PID/stat says of each process, by its number.
+func stats(files fs.FS) iter.Seq2[string, string] {
+	return func(yield func(number, stat string) bool) {
+		folders, _ := fs.Glob(files, "proc/[0-9]*") // the pattern is right
+		for _, folder := range folders {
+			if !yield(path.Base(folder), read(files, folder+"/stat")) {
+				return
+			}
+		}
+	}
 }
 
 // groupMember reads from /proc/PID/stat whether a process belongs to a group,
@@ -71,15 +83,6 @@ func PeakMemory() (int64, error) {
 // GroupSize counts the running processes of a group. It works on Linux;
 // elsewhere it finds none.
 func GroupSize(group int) int {
-	folders, err := fs.Glob(system, "proc/[0-9]*")
-	if err != nil {
-		return 0
-	}
-	n := 0
-	for _, folder := range folders {
-		if member, _ := groupMember(read(system, folder+"/stat"), group); member {
-			n++
-		}
-	}
-	return n
+	count, _ := members(system, group)
+	return count
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"runtime"
 	"slices"
 	"strconv"
@@ -84,14 +83,8 @@ func longer(before, after string) float64 {
 
 // usersOf are the ticks of CPU time that the processes of others have used, by name and number.
 func usersOf(files fs.FS) map[[2]string]int64 {
-	folders, err := fs.Glob(files, "proc/[0-9]*")
-	if err != nil {
-		return nil
-	}
 	ticks := map[[2]string]int64{}
-	for _, folder := range folders {
-		stat := read(files, folder+"/stat")
-		number := path.Base(folder)
+	for number, stat := range stats(files) {
 		if p, err := parseProcess(stat); err == nil && !p.kernel && number != strconv.Itoa(os.Getpid()) {
 			ticks[[2]string{programName(stat), number}] = p.ticks
 		}
