@@ -129,17 +129,17 @@ func (r Run) ProofsOf(c Cell) []Proof {
 // Options are the parts of a run that the command line chose. They are kept
 // so that a resumed run measures the same cells.
 type Options struct {
-	Drivers   []string            // NAME or NAME@VERSION; empty: the plan's
-	Asked     []string            // the names by which Drivers were asked for, where one stands for several
-	Only      map[string][]string // coordinates that select cells
-	Budget    time.Duration       // of measuring, builds excluded
-	Precision float64             // target half-width of a confidence interval, as a fraction
-	Exact     bool                // of large differences too, of which a third is narrow enough otherwise
-	Margin    float64             // within which two targets count as equivalent, as a fraction
-	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
-	Replay    bool                // what was recorded is done again, instead of the plan's operations
-	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
-	Baseline  Baseline            // what the others are compared with, instead of the plan's; zero: the plan's
+	Drivers   []string            `json:"drivers"`            // NAME or NAME@VERSION; empty: the plan's
+	Asked     []string            `json:"asked,omitzero"`     // the names by which Drivers were asked for, where one stands for several
+	Only      map[string][]string `json:"only"`               // coordinates that select cells
+	Budget    time.Duration       `json:"budget_ns"`          // of measuring, builds excluded
+	Precision float64             `json:"precision"`          // target half-width of a confidence interval, as a fraction
+	Exact     bool                `json:"exact,omitempty"`    // of large differences too, of which a third is narrow enough otherwise
+	Margin    float64             `json:"margin"`             // within which two targets count as equivalent, as a fraction
+	Capacity  string              `json:"capacity,omitempty"` // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
+	Replay    bool                `json:"replay,omitempty"`   // what was recorded is done again, instead of the plan's operations
+	Launches  int                 `json:"launches"`           // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
+	Baseline  Baseline            `json:"reference,omitzero"` // what the others are compared with, instead of the plan's; zero: the plan's
 }
 
 // Status tells how far a run got.

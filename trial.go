@@ -100,9 +100,9 @@ type Setting struct {
 
 // Warning is a doubt about a figure: a stable code, the evidence, and what to do.
 type Warning struct {
-	Code     string
-	Evidence string
-	Advice   string
+	Code     string `json:"code"`
+	Evidence string `json:"evidence"`
+	Advice   string `json:"advice"`
 }
 
 // Mode is how a cell was measured.

@@ -23,7 +23,7 @@ import (
 const runColumns = "id, plan, plan_text, plan_file, options, seed, started, finished, status, version, host, reference, least_ns, targets, files, spent"
 
 func runFields(r *assay.Run) []any {
-	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
+	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{&r.Options}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
 		asText{&r.Baseline}, &r.MinTime, rowCount{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
 }
@@ -47,7 +47,7 @@ func trialFields(t *assay.Trial) []any {
 		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile, &c.Without,
 		&c.Clients, &c.Pool, &c.Idle, &c.Statement, &c.Transaction, &c.Rate, asJSON{&c.Params}, &c.AsPublished,
 		groupName{t}, &t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
-		asJSONList[assay.Warning, warning]{&t.Warnings, toWarning, fromWarning},
+		asJSON{&t.Warnings},
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
 		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
@@ -108,31 +108,6 @@ func insertion(table, columns string) string {
 func marks(columns string) string {
 	return strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
 }
-
-// options and warning fix the names that the files use, whatever the
-// program's own structs come to be called.
-type options struct {
-	Drivers   []string            `json:"drivers"`
-	Asked     []string            `json:"asked,omitzero"`
-	Only      map[string][]string `json:"only"`
-	Budget    time.Duration       `json:"budget_ns"`
-	Precision float64             `json:"precision"`
-	Exact     bool                `json:"exact,omitempty"`
-	Margin    float64             `json:"margin"`
-	Capacity  string              `json:"capacity,omitempty"`
-	Replay    bool                `json:"replay,omitempty"`
-	Launches  int                 `json:"launches"`
-	Baseline  assay.Baseline      `json:"reference,omitzero"`
-}
-
-type warning struct {
-	Code     string `json:"code"`
-	Evidence string `json:"evidence"`
-	Advice   string `json:"advice"`
-}
-
-func toWarning(w warning) assay.Warning   { return assay.Warning(w) }
-func fromWarning(w assay.Warning) warning { return warning(w) }
 
 func toSample(p [2]int64) assay.Sample   { return assay.Sample{Operations: p[0], Nanos: p[1]} }
 func fromSample(s assay.Sample) [2]int64 { return [2]int64{s.Operations, s.Nanos} }

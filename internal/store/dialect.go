@@ -146,23 +146,15 @@ func escape(text string) string {
 }
 
 func unescape(text string) string {
-	before, rest, found := strings.Cut(text, string(escaped))
-	if !found {
-		return text
-	}
-	b := []byte(before)
-	for found {
-		if len(rest) >= 2 {
-			if value, err := strconv.ParseUint(rest[:2], 16, 8); err == nil {
-				b, rest = append(b, byte(value)), rest[2:]
-			} else {
-				b = append(b, escaped)
+	parts := strings.Split(text, string(escaped))
+	for i, part := range parts[1:] {
+		if len(part) >= 2 {
+			if value, err := strconv.ParseUint(part[:2], 16, 8); err == nil {
+				parts[i+1] = string([]byte{byte(value)}) + part[2:]
+				continue
 			}
-		} else {
-			b = append(b, escaped)
 		}
-		before, rest, found = strings.Cut(rest, string(escaped))
-		b = append(b, before...)
+		parts[i+1] = string(escaped) + part
 	}
-	return string(b)
+	return strings.Join(parts, "")
 }

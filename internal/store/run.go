@@ -61,7 +61,7 @@ func (s *Store) Update(ctx context.Context, run assay.Run) error {
 func updateRun(ctx context.Context, tx *sql.Tx, run *assay.Run) error {
 	_, err := tx.ExecContext(ctx,
 		"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
-		run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, asText{&run.Baseline}, run.MinTime,
+		run.Status, asTime{&run.Finished}, asJSON{&run.Options}, asText{&run.Baseline}, run.MinTime,
 		rowCount{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
 	if err != nil {
 		return err
