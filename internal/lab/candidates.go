@@ -37,14 +37,8 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 		return nil, nil, err
 	}
 	var all []Candidate
-	seen := map[string]bool{}
-	for _, c := range workers.cases {
+	for _, c := range firstOf(workers.cases, func(c assay.Case) string { return c.Cell.Target() + " " + c.Profile.Name }) {
 		driver := c.Cell.Target()
-		if id := driver + " " + c.Profile.Name; seen[id] {
-			continue
-		} else {
-			seen[id] = true
-		}
 		empty, err := l.empty(ctx, c)
 		if err != nil {
 			return nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -99,11 +100,8 @@ func (l *Lab) Estimate(ctx context.Context, data *dataset.Data, cases []assay.Ca
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	paces := map[string]pace{}
-	for _, c := range cases {
-		key := paceKey(c)
-		if _, seen := paces[key]; !seen {
-			paces[key], _ = timed(patient, data, c.Operation) // what cannot be timed here is guessed
-		}
+	for key, c := range firstOf(cases, paceKey) {
+		paces[key], _ = timed(patient, data, c.Operation) // what cannot be timed here is guessed
 	}
 	return runner.Estimate(cases, launches, l.costs(ctx, cases, paces)).Total()
 }
@@ -123,14 +121,11 @@ func tooLong(chosen selection, costs runner.Costs) (all []string) {
 // guessed names the operations that were not timed, in the order of the cells: first the
 // one in which the patience ended.
 func guessed(paces map[string]pace, cases []assay.Case) (names []string, ended bool) {
-	seen := map[string]bool{}
-	for _, c := range cases {
-		key := paceKey(c)
+	for key, c := range firstOf(cases, paceKey) {
 		found, known := paces[key]
-		if !known || seen[key] || found.Each > 0 {
+		if !known || found.Each > 0 {
 			continue
 		}
-		seen[key] = true
 		name := strings.TrimSpace(c.Cell.Operation + " " + c.Cell.ParamString())
 		if found.ended {
 			names, ended = append([]string{name}, names...), true
@@ -266,6 +261,22 @@ func driverNames(drivers []build.Driver) []string {
 	}
 	return names
 }
+
+// firstOf are the first cases of each key.
+func firstOf(cases []assay.Case, key func(assay.Case) string) iter.Seq2[string, assay.Case] {
+	return func(yield func(string, assay.Case) bool) {
+		seen := map[string]bool{}
+		for _, c := range cases {
+			k := key(c)
+			if !seen[k] && !yield(k, c) {
+				return
+			}
+			seen[k] = true
+		}
+	}
+}
+
+func target(c assay.Case) string { return c.Cell.Target() }
 
 // paceKey names an operation with the data that it works on.
 func paceKey(c assay.Case) string {

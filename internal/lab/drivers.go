@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -87,26 +86,20 @@ func (l *Lab) QueryPlans(ctx context.Context, p *plan.Plan, driver string) (map[
 	if err != nil {
 		return nil, AsInputError(err)
 	}
-	first := map[string]assay.Case{} // by workload and operation
-	for _, c := range cases {
-		name := c.Cell.Workload + ":" + c.Operation.Name
-		if _, known := first[name]; !known && !c.Operation.KV() && !c.Operation.Call() {
-			first[name] = c
-		}
-	}
+	cases = slices.DeleteFunc(cases, func(c assay.Case) bool { return c.Operation.KV() || c.Operation.Call() })
 	work, err := l.Workspace()
 	if err != nil {
 		return nil, err
 	}
 	defer work.Close()
-	all := map[string]string{}
-	for i, name := range slices.Sorted(maps.Keys(first)) {
-		c := first[name]
+	all, copies := map[string]string{}, 0
+	for _, c := range firstOf(cases, func(c assay.Case) string { return c.Cell.Workload + ":" + c.Operation.Name }) {
 		data, err := l.Datasets().Prepare(ctx, c.Dataset)
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(work.Dir, fmt.Sprintf("%d.db", i))
+		copies++
+		path := filepath.Join(work.Dir, fmt.Sprintf("%d.db", copies))
 		if err := data.Copy(path); err != nil {
 			return nil, err
 		}

@@ -74,13 +74,7 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 	var caught guard.Catcher
 	group.SetLimit(max(2, runtime.NumCPU()))
 	b.Log = l.countBuilds(ctx, cases)
-	asked := map[string]bool{}
-	for _, c := range cases {
-		key := c.Cell.Target()
-		if asked[key] {
-			continue
-		}
-		asked[key] = true
+	for key := range firstOf(cases, target) {
 		spec, err := build.ParseSpec(key)
 		if err != nil {
 			return workers{}, AsInputError(err)
@@ -109,20 +103,19 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 func (l *Lab) countBuilds(ctx context.Context, cases []assay.Case) func(build.Event) {
 	b := l.builder()
 	b.Log = nil
-	all, unbuilt := map[string]bool{}, map[string]bool{}
-	for _, c := range cases {
-		name := c.Cell.Target()
-		if spec, err := build.ParseSpec(name); err == nil && !all[name] {
+	all, unbuilt := 0, map[string]bool{}
+	for name := range firstOf(cases, target) {
+		all++
+		if spec, err := build.ParseSpec(name); err == nil {
 			if _, isBuilt, err := b.Cached(ctx, spec); err == nil && !isBuilt {
 				unbuilt[spec.String()] = true
 			}
 		}
-		all[name] = true
 	}
 	if len(unbuilt) < 2 {
 		return l.Watcher.Build
 	}
-	l.Watcher.Note(fmt.Sprintf("%d of %d workers are still to be built: the first build of each compiles its driver, and may take minutes", len(unbuilt), len(all)))
+	l.Watcher.Note(fmt.Sprintf("%d of %d workers are still to be built: the first build of each compiles its driver, and may take minutes", len(unbuilt), all))
 	var mu sync.Mutex
 	numbers := map[string]int{}
 	return func(e build.Event) {

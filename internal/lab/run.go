@@ -145,7 +145,7 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 	now := r.now
 	now.Status, now.Finished, now.MinTime = assay.Finished, time.Now().UTC(), minTime
-	if err := r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
+	if err := r.lab.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
 		return err
 	}
 	r.now = now
@@ -165,11 +165,7 @@ func (r *run) config(programs map[string]runner.Program, work *runner.Workspace,
 // keep puts a trial into the store, also when the run is being interrupted.
 func (r *run) keep(ctx context.Context, t assay.Trial) error {
 	r.lab.Watcher.Trial(r.now, t)
-	return r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
-}
-
-func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
-	return r.lab.whenUnlocked(ctx, write)
+	return r.lab.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 
 // whenUnlocked writes to a store. It waits as long as another program keeps the

@@ -255,7 +255,7 @@ func TestStoreThatIsLocked(t *testing.T) {
 	}
 	tries := 0
 	r := &run{lab: &Lab{Watcher: w}, store: new(store.Store)}
-	err := r.whenUnlocked(t.Context(), func(ctx context.Context) error { tries++; return write(ctx) })
+	err := r.lab.whenUnlocked(t.Context(), func(ctx context.Context) error { tries++; return write(ctx) })
 	if err != nil || tries != 3 {
 		t.Errorf("got %v after %d tries, want success at the third", err, tries)
 	}
@@ -269,7 +269,7 @@ func TestStoreThatStaysLocked(t *testing.T) {
 	write, _ := lockedStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &run{lab: &Lab{Watcher: &watcher{note: cancel}}, store: new(store.Store)}
-	if err := r.whenUnlocked(ctx, write); !store.IsLocked(err) {
+	if err := r.lab.whenUnlocked(ctx, write); !store.IsLocked(err) {
 		t.Errorf("got %v, want that the store is locked", err)
 	}
 }
