@@ -18,7 +18,6 @@ import (
 	"assay/internal/runner"
 	"assay/internal/runner/host"
 	"assay/internal/store"
-	"assay/internal/sys/guard"
 	"assay/published"
 
 	"github.com/spf13/cobra"
@@ -150,14 +149,11 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 
 // unaudited says how to see what was measured before audit was interrupted.
 func (a *app) unaudited(ctx context.Context, flags auditFlags, err error) error {
-	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
-		return err
-	}
-	hints := []string{"the runs that finished before are kept; the verdicts by them: " + a.commandLine(flags.words()...) + "; to measure the open claims, give the same command again"}
+	hint := "the runs that finished before are kept; the verdicts by them: " + a.commandLine(flags.words()...) + "; to measure the open claims, give the same command again"
 	if exit := (*exitError)(nil); errors.As(err, &exit) && exit.status == statusInterrupted {
-		return &exitError{exit.status, exit.err, append(exit.hints, hints...)}
+		return &exitError{exit.status, exit.err, append(exit.hints, hint)}
 	}
-	return &exitError{statusInterrupted, errors.New("interrupted"), hints}
+	return interrupted(ctx, err, hint)
 }
 
 // claimMeter measures the cells of claims, each work as a run of its own.

@@ -18,7 +18,6 @@ import (
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
-	"assay/internal/sys/guard"
 )
 
 // crashFlags are what the crash subcommand was asked for.
@@ -127,14 +126,11 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 
 // stoppedCrash says what was kept when a crash was interrupted.
 func (a *app) stoppedCrash(ctx context.Context, results []crash.Result, err error) error {
-	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
-		return err
-	}
 	hint := "no state was checked yet"
 	if slices.ContainsFunc(results, func(r crash.Result) bool { return r.States > 0 }) {
 		hint = "what was checked is kept, and stands beside the durability in later reports"
 	}
-	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
+	return interrupted(ctx, err, hint)
 }
 
 // proveAll tries all candidates of a plan; those that cannot be built come first.
@@ -211,8 +207,8 @@ func commandOf(plan string, flags crashFlags) []string {
 
 // findingsDir is where counterexamples lie: beside the results.
 func (a *app) findingsDir() (string, error) {
-	dir, err := a.filesDir()
-	return filepath.Join(dir, "crash"), err
+	location, err := a.localLocation()
+	return filepath.Join(filepath.Dir(location), "crash"), err
 }
 
 // crashDisk is the hidden command that serves one disk, in a process of its own.

@@ -10,7 +10,6 @@ import (
 
 	"assay/internal/gate"
 	"assay/internal/lab"
-	"assay/internal/sys/guard"
 
 	"github.com/spf13/cobra"
 )
@@ -205,12 +204,12 @@ func (a *app) bisection(ctx context.Context, name string, flags gateFlags) (*gat
 // stoppedGate says what was kept when a gate was interrupted.
 func (a *app) stoppedGate(ctx context.Context, err error) error {
 	var stopped *gate.StoppedError
-	if ctx.Err() == nil || !errors.As(err, &stopped) || errors.As(err, new(*guard.Panic)) {
+	if !errors.As(err, &stopped) {
 		return err
 	}
 	hint := "nothing was measured yet"
 	if stopped.Run != "" {
 		hint = "what was finished is kept: " + a.commandLine("report", stopped.Run) + "; a gate begins anew"
 	}
-	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
+	return interrupted(ctx, err, hint)
 }

@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if d.Recorded != nil {
-		if err := writePrivate(draft.RecordedName(flags.output), d.Recorded); err != nil {
+		if err := file.WritePrivate(draft.RecordedName(flags.output), d.Recorded); err != nil {
 			return fmt.Errorf("write the recorded arguments: %w", err)
 		}
 	}
@@ -97,22 +97,6 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return ctx.Err()
 	}
 	return nil
-}
-
-// writePrivate writes a file that only its owner can read, also where there was another one.
-func writePrivate(path string, data []byte) error {
-	made, err := os.CreateTemp(filepath.Dir(path), ".recorded-*")
-	if err != nil {
-		return err
-	}
-	_, err = made.Write(data)
-	if err = errors.Join(err, made.Close()); err == nil {
-		err = os.Rename(made.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(made.Name())
-	}
-	return err
 }
 
 // filesOf are files, and those in the place of a folder that lie in it.
@@ -234,26 +218,20 @@ func (f initFlags) free(output string) error {
 
 func (a *app) printDraft(path string, d *draft.Draft) {
 	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), wording.Brief(d.Budget))
-	for _, text := range d.Measured {
-		fmt.Fprintln(a.stdout, "in the log:", text)
-	}
-	if d.Unreplayable != "" {
-		fmt.Fprintln(a.stdout, "no replay:", d.Unreplayable)
-	}
-	for _, text := range d.Differs {
-		fmt.Fprintln(a.stdout, "differs from the log:", text)
-	}
-	for _, why := range d.LeftOut {
-		fmt.Fprintln(a.stdout, "left out:", why)
-	}
+	interrupted := ""
 	if d.Interrupted {
-		fmt.Fprintln(a.stdout, "interrupted: drivers were not asked whether they can run the queries; assay run shows it")
+		interrupted = "drivers were not asked whether they can run the queries; assay run shows it"
 	}
-	for _, text := range d.Decisions {
-		fmt.Fprintln(a.stdout, "assumed:", text)
-	}
-	for _, text := range d.ToDo {
-		fmt.Fprintln(a.stdout, "to do:", text)
+	for _, said := range []struct {
+		about string
+		texts []string
+	}{
+		{"in the log", d.Measured}, {"no replay", []string{d.Unreplayable}}, {"differs from the log", d.Differs}, {"left out", d.LeftOut},
+		{"interrupted", []string{interrupted}}, {"assumed", d.Decisions}, {"to do", d.ToDo},
+	} {
+		for _, text := range slices.DeleteFunc(slices.Clone(said.texts), func(text string) bool { return text == "" }) {
+			fmt.Fprintf(a.stdout, "%s: %s\n", said.about, text)
+		}
 	}
 	if len(d.ToDo) > 0 {
 		fmt.Fprintln(a.stdout, "write what stands in the plan as TODO, which this finds:", a.commandLine("plan", "check", path))

@@ -72,12 +72,6 @@ func (a *app) namedStore() string {
 	return shown
 }
 
-// filesDir is the folder for files that belong to results, such as what faults broke.
-func (a *app) filesDir() (string, error) {
-	location, err := a.localLocation()
-	return filepath.Dir(location), err
-}
-
 // openStore opens the store that the flags name, and makes it where there is none.
 func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 	location, err := a.storeLocation()

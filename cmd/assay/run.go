@@ -201,23 +201,29 @@ const notBegun = "assay has not measured anything yet"
 // resumable is the hint where a command can go on.
 func resumable(resume string) string { return "what was finished is kept; resume with: " + resume }
 
+// interrupted is how a command ends that a signal stopped, with what was kept; the error where
+// none did.
+func interrupted(ctx context.Context, err error, hints ...string) error {
+	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
+		return err
+	}
+	return &exitError{statusInterrupted, errors.New("interrupted"), hints}
+}
+
 // stopped is how a command ends that an error or a signal kept from doing all. The hint
 // says what was kept.
 func stopped(ctx context.Context, err error, resume, hint string) error {
 	if errors.As(err, new(*lab.InputError)) {
 		return err
 	}
-	status, hints := statusFailed, []string{hint}
+	hints := []string{hint}
 	switch {
 	case errors.Is(err, lab.ErrChanged):
 		hints = nil // the error says what to do instead
 	case errors.Is(err, store.ErrTaken):
 		hints[0] = "wait for that process or stop it; if the run is unfinished then, resume it with: " + resume
 	}
-	if ctx.Err() != nil && !errors.As(err, new(*guard.Panic)) {
-		status, err = statusInterrupted, errors.New("interrupted")
-	}
-	return &exitError{status, err, hints}
+	return interrupted(ctx, &exitError{statusFailed, err, hints}, hints...)
 }
 
 // planFile is where a run's plan lies, so that it is found again from another

@@ -265,7 +265,11 @@ func (a *app) serve(ctx context.Context, flags serveFlags) error {
 	if err != nil {
 		return usage(err)
 	}
-	s, err := a.storeToServe(ctx, flags.allowImport)
+	open := a.readStore
+	if flags.allowImport {
+		open = a.openStore
+	}
+	s, err := open(ctx)
 	if err != nil {
 		return err
 	}
@@ -363,14 +367,6 @@ func importAll(ctx context.Context, s *store.Store, files []string) (runs []serv
 		runs = append(runs, serve.Shown{Store: s, ID: run.ID})
 	}
 	return runs, nil
-}
-
-// storeToServe opens the store only to read it, unless runs may be added.
-func (a *app) storeToServe(ctx context.Context, write bool) (*store.Store, error) {
-	if !write {
-		return a.readStore(ctx)
-	}
-	return a.openStore(ctx)
 }
 
 // readToken reads the token of a file; there is none where no file is named.

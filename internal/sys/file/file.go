@@ -22,7 +22,7 @@ func Write(path string, data []byte) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular():
-		return replace(path, data)
+		return replace(path, data, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 	case err != nil:
 		return err
 	}
@@ -34,11 +34,15 @@ func Write(path string, data []byte) error {
 	return errors.Join(err, out.Close())
 }
 
+// WritePrivate writes a file that only its owner can read, also where there was another one.
+func WritePrivate(path string, data []byte) error {
+	return replace(path, data, renameio.WithStaticPermissions(0o600))
+}
+
 // replace writes a new file beside path and renames it to path. The new file
 // is made with O_EXCL, so that it is never one that somebody has put there.
-func replace(path string, data []byte) error {
-	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
-		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+func replace(path string, data []byte, permissions ...renameio.Option) error {
+	pending, err := renameio.NewPendingFile(path, append(permissions, renameio.WithTempDir(filepath.Dir(path)))...)
 	if refused, is := errors.AsType[*fs.PathError](err); is {
 		refused.Path = path // not the temporary name, which the user never gave
 	}
