@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"assay/internal/stat"
@@ -12,19 +13,12 @@ import (
 // detectors says how often each finds something in the ratios of one comparison.
 func (p *printer) detectors() {
 	p.title("Findings of the detectors, %% of comparisons with 6, 12, 24 and 48 launches.")
-	p.head("scenario", "drift", "two modes", "autocorrelation", "skewed")
-	for _, s := range scenarios {
-		if s.tables > 0 || s.layouts > 0 {
-			continue
-		}
-		columns := make([][]float64, 4)
-		for _, n := range budgets {
-			for i, share := range s.findings(p.seed, p.draws/8, n) {
-				columns[i] = append(columns[i], share)
-			}
-		}
-		p.row(s.name, list(columns[0]), list(columns[1]), list(columns[2]), list(columns[3]))
+	some := slices.DeleteFunc(slices.Clone(scenarios), func(s scenario) bool { return s.tables > 0 || s.layouts > 0 })
+	var columns []column[[4]float64]
+	for i, head := range []string{"drift", "two modes", "autocorrelation", "skewed"} {
+		columns = append(columns, column[[4]float64]{head: head, figure: func(shares [4]float64) float64 { return shares[i] }})
 	}
+	table(p, some, len(budgets), func(s scenario, i int) [4]float64 { return s.findings(p.seed, p.draws/8, budgets[i]) }, columns...)
 }
 
 // findings are the shares of comparisons in which each detector finds something.

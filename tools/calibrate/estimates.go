@@ -14,20 +14,9 @@ const longest = 100
 // thirds of them decide within twice as many.
 func (p *printer) estimates(all []scenario) {
 	p.title("Undecided comparisons with a baseline after %v launches (two thirds of the members differ by 1 to 40 %%) that decide within twice the launches said, %%, of those of which at most %d are said.", fixedLaunches, longest)
-	p.head("scenario", "decided in time")
-	counts := make([][2]int, len(all)*len(fixedLaunches))
-	parallel(len(counts), func(i int) {
-		e := experiment{scenario: all[i/len(fixedLaunches)], judge: chosen, launches: fixedLaunches[i%len(fixedLaunches)], truth: mixed}
-		counts[i] = e.timely(p.seed, p.draws/50)
-	})
-	for i, s := range all {
-		var shares []float64
-		for _, c := range counts[i*len(fixedLaunches) : (i+1)*len(fixedLaunches)] {
-			shares = append(shares, percent(c[0], c[1]))
-			p.bar(s, "decided in time", percent(c[0], c[1]), minTimely, 100, c[1])
-		}
-		p.row(s.name, list(shares))
-	}
+	table(p, all, len(fixedLaunches), func(s scenario, i int) [2]int {
+		return experiment{scenario: s, judge: chosen, launches: fixedLaunches[i], truth: mixed}.timely(p.seed, p.draws/50)
+	}, barred(p, "decided in time", "decided in time", minTimely, 100, func(c [2]int) float64 { return percent(c[0], c[1]) }, func(c [2]int) int { return c[1] }))
 }
 
 // timely counts the estimates that hold, and all.

@@ -11,22 +11,11 @@ import (
 // fastest by more than a factor.
 func (p *printer) losses(loss func([]stat.Comparison) float64, all []scenario) {
 	p.title("Runs of %v launches in which one member is the fastest most often (two thirds of the members differ by 1 to 40 %%): those in which it is nowhere slower than the fastest by more than the bound that is said, %%; the bound, %% (geometric mean); by how much it is slower in truth, %%.", fixedLaunches)
-	p.head("scenario", "bound holds", "bound", "truth")
-	tallies := make([]lossTally, len(all)*len(fixedLaunches))
-	parallel(len(tallies), func(i int) {
-		e := experiment{scenario: all[i/len(fixedLaunches)], judge: chosen, launches: fixedLaunches[i%len(fixedLaunches)], truth: mixed}
-		tallies[i] = e.losses(loss, p.seed, p.draws)
-	})
-	for i, s := range all {
-		var held, bounds, truths []float64
-		for _, t := range tallies[i*len(fixedLaunches) : (i+1)*len(fixedLaunches)] {
-			held = append(held, percent(t.held, t.picks))
-			bounds = append(bounds, 100*math.Expm1(t.bound/float64(t.picks)))
-			truths = append(truths, 100*math.Expm1(t.truth/float64(t.picks)))
-			p.bar(s, "bound of a pick", held[len(held)-1], minHeld, 100, t.picks)
-		}
-		p.row(s.name, list(held), list(bounds), list(truths))
-	}
+	table(p, all, len(fixedLaunches), func(s scenario, i int) lossTally {
+		return experiment{scenario: s, judge: chosen, launches: fixedLaunches[i], truth: mixed}.losses(loss, p.seed, p.draws)
+	}, barred(p, "bound holds", "bound of a pick", minHeld, 100, func(t lossTally) float64 { return percent(t.held, t.picks) }, func(t lossTally) int { return t.picks }),
+		column[lossTally]{head: "bound", figure: func(t lossTally) float64 { return 100 * math.Expm1(t.bound/float64(t.picks)) }},
+		column[lossTally]{head: "truth", figure: func(t lossTally) float64 { return 100 * math.Expm1(t.truth/float64(t.picks)) }})
 }
 
 type lossTally struct {
@@ -100,14 +89,19 @@ func mostOftenFastest(tables []stat.Table, judged []stat.Judged) (pick int, ok b
 			counts[best]++
 		}
 	}
+	return mostOften(counts)
+}
+
+// mostOften is the member with the highest count; false where that is nobody, or more than one.
+func mostOften(counts map[int]int) (member int, ok bool) {
 	most := 0
-	for member, n := range counts {
+	for m, n := range counts {
 		switch {
 		case n > most:
-			pick, most, ok = member, n, true
+			member, most, ok = m, n, true
 		case n == most:
 			ok = false
 		}
 	}
-	return pick, ok
+	return member, ok
 }

@@ -141,14 +141,5 @@ func mostOftenAhead(tables []stat.Table, judged []stat.Judged) (leader int, ok b
 			}
 		}
 	}
-	most := 0
-	for member, n := range counts {
-		switch {
-		case n > most:
-			leader, most, ok = member, n, true
-		case n == most:
-			ok = false
-		}
-	}
-	return leader, ok
+	return mostOften(counts)
 }

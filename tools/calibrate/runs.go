@@ -37,12 +37,17 @@ type tally struct {
 	runs, missed2 int
 }
 
+// judged is how many independent draws its tables are.
+func (t tally) judged() int { return t.tables }
+
+func (t tally) shareCovered() float64 { return percent(t.covered, t.comparisons) }
+
 // coverage is the share of intervals that hold the truth, with its standard error:
 // what is compared within a run shares launches and the variance.
 func (t tally) coverage() (share, standardError float64) {
 	n, missed := float64(t.runs), float64(t.comparisons-t.covered)
 	variance := (float64(t.missed2) - missed*missed/n) / max(1, n-1)
-	return percent(t.covered, t.comparisons), 100 * math.Sqrt(max(0, variance)*n) / float64(t.comparisons)
+	return t.shareCovered(), 100 * math.Sqrt(max(0, variance)*n) / float64(t.comparisons)
 }
 
 func (t *tally) add(other tally) {

@@ -93,22 +93,76 @@ func list(figures []float64) string {
 	return strings.Join(texts, " · ")
 }
 
-// grid simulates each scenario with each number, and returns the tallies by both.
-func (p *printer) grid(all []scenario, numbers []int, make func(s scenario, n int) experiment, draws int) [][]tally {
-	tallies := make2(len(all), len(numbers))
-	parallel(len(all)*len(numbers), func(i int) {
-		s, n := i/len(numbers), i%len(numbers)
-		tallies[s][n] = make(all[s], numbers[n]).simulate(p.seed, draws)
-	})
-	return tallies
+// column is a figure of each cell of a table, side by side in a row.
+type column[T any] struct {
+	head   string
+	figure func(T) float64
+	bar    func(s scenario, cell T) // notes whether it is missed; nil: it has none
 }
 
-func make2(n, m int) [][]tally {
-	all := make([][]tally, n)
-	for i := range all {
-		all[i] = make([]tally, m)
+// barred is a column with a bar: a figure from low to high, of so many independent draws.
+func barred[T any](p *printer, head, what string, low, high float64, figure func(T) float64, draws func(T) int) column[T] {
+	return column[T]{head, figure, func(s scenario, cell T) { p.bar(s, what, figure(cell), low, high, draws(cell)) }}
+}
+
+// table simulates the cells of all scenarios, of which a row has so many, and prints a row for each.
+func table[T any](p *printer, all []scenario, inRow int, simulate func(s scenario, i int) T, columns ...column[T]) {
+	head := []any{"scenario"}
+	for _, c := range columns {
+		head = append(head, c.head)
 	}
-	return all
+	p.head(head...)
+	cells := make([]T, len(all)*inRow)
+	parallel(len(cells), func(i int) { cells[i] = simulate(all[i/inRow], i%inRow) })
+	for i, s := range all {
+		figures := make([][]float64, len(columns))
+		for _, cell := range cells[i*inRow : (i+1)*inRow] {
+			for k, c := range columns {
+				figures[k] = append(figures[k], c.figure(cell))
+				if c.bar != nil {
+					c.bar(s, cell)
+				}
+			}
+		}
+		row := []any{s.name}
+		for _, side := range figures {
+			row = append(row, list(side))
+		}
+		p.row(row...)
+	}
+}
+
+// The columns of tables of members.
+
+func (p *printer) coverage(head, what string) column[tally] {
+	return column[tally]{head, tally.shareCovered, func(s scenario, t tally) { p.covered(s, what, t) }}
+}
+
+func (p *printer) alarms(what string) column[tally] {
+	return barred(p, "false verdicts", what, 0, maxAlarmed, func(t tally) float64 { return percent(t.alarmed, t.tables) }, tally.judged)
+}
+
+func (p *printer) order(what string) column[tally] {
+	return barred(p, "ordered", what, 0, maxOrdered, func(t tally) float64 { return percent(t.ordered, t.tables) }, tally.judged)
+}
+
+// mean is a column of a mean over comparisons.
+func mean(head string, sum func(tally) float64) column[tally] {
+	return column[tally]{head: head, figure: func(t tally) float64 { return sum(t) / float64(t.comparisons) }}
+}
+
+var (
+	halfWidths = mean("half-width", func(t tally) float64 { return 100 * t.half })
+	launched   = mean("launches", func(t tally) float64 { return t.launches })
+)
+
+// of is a column of a part of the cells.
+func of[T, U any](part func(U) T, c column[T]) column[U] {
+	whole := column[U]{head: c.head, figure: func(cell U) float64 { return c.figure(part(cell)) }}
+	if c.bar != nil {
+		whole.bar = func(s scenario, cell U) { c.bar(s, part(cell)) }
+	}
+	return whole
 }
 
 var fixedLaunches = []int{2, 3, 6, 12}
@@ -117,32 +171,10 @@ var fixedLaunches = []int{2, 3, 6, 12}
 // beforehand.
 func (p *printer) equals(judge judge, all []scenario) {
 	p.title("Tables of equals, with %v launches: coverage %%, tables %% with a false verdict against the baseline, tables %% of which any two members are ordered, half-widths %% (and those of the same launches without borrowing), degrees of freedom borrowed.", fixedLaunches)
-	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "alone", "borrowed")
-	for i, tallies := range p.grid(all, fixedLaunches, func(s scenario, n int) experiment {
-		return experiment{scenario: s, judge: judge, launches: n, truth: equals}
-	}, p.draws) {
-		p.alarms(all[i], tallies, true)
-	}
-}
-
-// alarms prints and judges the row of a scenario, with more cells behind.
-func (p *printer) alarms(s scenario, tallies []tally, fixed bool, more ...any) {
-	var covered, alarmed, ordered, half, alone, borrowed, launches []float64
-	for _, t := range tallies {
-		n := float64(t.comparisons)
-		covered, alarmed = append(covered, percent(t.covered, t.comparisons)), append(alarmed, percent(t.alarmed, t.tables))
-		ordered = append(ordered, percent(t.ordered, t.tables))
-		half, alone, borrowed = append(half, 100*t.half/n), append(alone, 100*t.alone/n), append(borrowed, t.borrowed/n)
-		launches = append(launches, t.launches/n)
-		p.covered(s, "coverage", t)
-		p.bar(s, "false verdicts", alarmed[len(alarmed)-1], 0, maxAlarmed, t.tables)
-		p.bar(s, "ordered", ordered[len(ordered)-1], 0, maxOrdered, t.tables)
-	}
-	if fixed {
-		p.row(s.name, list(covered), list(alarmed), list(ordered), list(half), list(alone), list(borrowed))
-		return
-	}
-	p.row(append([]any{s.name, list(covered), list(alarmed), list(ordered), list(half), list(launches)}, more...)...)
+	table(p, all, len(fixedLaunches), func(s scenario, i int) tally {
+		return experiment{scenario: s, judge: judge, launches: fixedLaunches[i], truth: equals}.simulate(p.seed, p.draws)
+	}, p.coverage("coverage", "coverage"), p.alarms("false verdicts"), p.order("ordered"), halfWidths,
+		mean("alone", func(t tally) float64 { return 100 * t.alone }), mean("borrowed", func(t tally) float64 { return t.borrowed }))
 }
 
 var budgets = []int{6, 12, 24, 48}
@@ -150,35 +182,31 @@ var budgets = []int{6, 12, 24, 48}
 // adaptive checks the same where launches go on until intervals are narrow.
 func (p *printer) adaptive(all []scenario) {
 	p.title("Adaptive stopping from %d launches, with budgets of %v: as above; half-widths %%; mean launches.", stat.MinLaunches, budgets)
-	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches")
-	for i, tallies := range p.grid(all, budgets, func(s scenario, n int) experiment {
-		return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: equals}
-	}, p.draws/2) {
-		p.alarms(all[i], tallies, false)
-	}
+	table(p, all, len(budgets), func(s scenario, i int) tally {
+		return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: budgets[i], truth: equals}.simulate(p.seed, p.draws/2)
+	}, p.coverage("coverage", "coverage"), p.alarms("false verdicts"), p.order("ordered"), halfWidths, launched)
 }
+
+// likeness is a cell of two tables: one of members that are alike, or all that differ by
+// as much, and one of members that differ as drivers do.
+type likeness struct{ alike, real tally }
 
 // smallBudgets checks the same where the budget is too small for the planned launches of
 // all: tables that are narrow with two wait, and the others go on. Members differ as drivers
 // do, or are alike with so little spread that two launches are often enough.
 func (p *printer) smallBudgets(all []scenario) {
 	p.title("Adaptive stopping from %d launches of %d that were planned, with budgets of %v: tables of equals as above; then the coverage and the mean launches of tables of which two thirds differ by 1 to 40 %%.", stat.MinPairs, stat.MinLaunches, smallBudgets)
-	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches", "coverage of differences", "launches of differences")
-	waiting := func(truth func(*rand.Rand, int) []float64) func(scenario, int) experiment {
-		return func(s scenario, n int) experiment {
-			return experiment{scenario: s, judge: chosen, launches: stat.MinPairs, planned: stat.MinLaunches, budget: n, truth: truth}
-		}
-	}
 	all = append([]scenario{{name: "spread 0.5 %", members: 5, tables: 7, spread: always(0.005)}, {name: "spread 1 %", members: 5, tables: 7, spread: always(0.01)}}, all...)
-	alike, real := p.grid(all, smallBudgets, waiting(equals), p.draws/2), p.grid(all, smallBudgets, waiting(mixed), p.draws/2)
-	for i, s := range all {
-		var covered, launches []float64
-		for _, t := range real[i] {
-			covered, launches = append(covered, percent(t.covered, t.comparisons)), append(launches, t.launches/float64(t.comparisons))
-			p.covered(s, "coverage of differences with a small budget", t)
+	alike, real := func(c likeness) tally { return c.alike }, func(c likeness) tally { return c.real }
+	launchedReal := launched
+	launchedReal.head = "launches of differences"
+	table(p, all, len(smallBudgets), func(s scenario, i int) likeness {
+		waiting := func(truth func(*rand.Rand, int) []float64) tally {
+			return experiment{scenario: s, judge: chosen, launches: stat.MinPairs, planned: stat.MinLaunches, budget: smallBudgets[i], truth: truth}.simulate(p.seed, p.draws/2)
 		}
-		p.alarms(s, alike[i], false, list(covered), list(launches))
-	}
+		return likeness{waiting(equals), waiting(mixed)}
+	}, of(alike, p.coverage("coverage", "coverage")), of(alike, p.alarms("false verdicts")), of(alike, p.order("ordered")), of(alike, halfWidths), of(alike, launched),
+		of(real, p.coverage("coverage of differences", "coverage of differences with a small budget")), of(real, launchedReal))
 }
 
 var smallBudgets = []int{3, 4, 6, 12}
@@ -188,54 +216,29 @@ var smallBudgets = []int{3, 4, 6, 12}
 // equivalent.
 func (p *printer) different(all []scenario) {
 	p.title("Tables of members of which two thirds differ by 1 to 40 %%, with adaptive stopping and budgets of %v: as above; then, of members that differ by twice the margin, wrong \"equivalent\" %%.", budgets[:3])
-	p.head("scenario", "coverage", "false verdicts", "ordered", "decided", "wrong equivalent")
-	adaptive := func(truth func(*rand.Rand, int) []float64) func(scenario, int) experiment {
-		return func(s scenario, n int) experiment {
-			return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: truth}
+	alike, real := func(c likeness) tally { return c.alike }, func(c likeness) tally { return c.real }
+	table(p, all, len(budgets[:3]), func(s scenario, i int) likeness {
+		adaptive := func(truth func(*rand.Rand, int) []float64) tally {
+			return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: budgets[i], truth: truth}.simulate(p.seed, p.draws/2)
 		}
-	}
-	real := p.grid(all, budgets[:3], adaptive(mixed), p.draws/2)
-	twice := p.grid(all, budgets[:3], adaptive(apart(1+2*margin)), p.draws/2)
-	for i, s := range all {
-		var covered, alarmed, ordered, decided, equivalent []float64
-		for j, t := range real[i] {
-			covered, alarmed = append(covered, percent(t.covered, t.comparisons)), append(alarmed, percent(t.alarmed, t.tables))
-			ordered, decided = append(ordered, percent(t.ordered, t.tables)), append(decided, percent(t.decided, t.comparisons))
-			equivalent = append(equivalent, percent(twice[i][j].equivalent, twice[i][j].different))
-			p.covered(s, "coverage of differences", t)
-			p.bar(s, "wrong equivalent", equivalent[j], 0, maxEquivalent, twice[i][j].different)
-			p.bar(s, "false verdicts among differences", alarmed[j], 0, maxAlarmed, t.tables)
-			p.bar(s, "falsely ordered among differences", ordered[j], 0, maxOrdered, t.tables)
-		}
-		p.row(s.name, list(covered), list(alarmed), list(ordered), list(decided), list(equivalent))
-	}
+		return likeness{adaptive(apart(1 + 2*margin)), adaptive(mixed)}
+	}, of(real, p.coverage("coverage", "coverage of differences")), of(real, p.alarms("false verdicts among differences")), of(real, p.order("falsely ordered among differences")),
+		of(real, column[tally]{head: "decided", figure: func(t tally) float64 { return percent(t.decided, t.comparisons) }}),
+		of(alike, barred(p, "wrong equivalent", "wrong equivalent", 0, maxEquivalent, func(t tally) float64 { return percent(t.equivalent, t.different) }, func(t tally) int { return t.different })))
 }
 
 // power says how often a difference is found.
 func (p *printer) power(all []scenario) {
 	differences := []float64{0.05, 0.10, 0.15, 0.25}
 	p.title("Differences found (faster or slower) in tables of 5, %%, by true difference, with %v launches.", fixedLaunches)
-	header := []any{"scenario"}
-	for _, d := range differences {
-		header = append(header, fmt.Sprintf("%.0f %%", 100*d))
+	var columns []column[[]tally]
+	for i, d := range differences {
+		columns = append(columns, column[[]tally]{head: fmt.Sprintf("%.0f %%", 100*d), figure: func(all []tally) float64 { return percent(all[i].found, all[i].different) }})
 	}
-	p.head(header...)
-	rows := make([][]any, len(all))
-	for i, s := range all {
-		rows[i] = []any{s.name}
-	}
-	for _, d := range differences {
-		for i, tallies := range p.grid(all, fixedLaunches, func(s scenario, n int) experiment {
-			return experiment{scenario: s, judge: chosen, launches: n, truth: apart(1 + d)}
-		}, p.draws/4) {
-			var found []float64
-			for _, t := range tallies {
-				found = append(found, percent(t.found, t.different))
-			}
-			rows[i] = append(rows[i], list(found))
+	table(p, all, len(fixedLaunches), func(s scenario, i int) (tallies []tally) {
+		for _, d := range differences {
+			tallies = append(tallies, experiment{scenario: s, judge: chosen, launches: fixedLaunches[i], truth: apart(1 + d)}.simulate(p.seed, p.draws/4))
 		}
-	}
-	for _, row := range rows {
-		p.row(row...)
-	}
+		return tallies
+	}, columns...)
 }

@@ -26,26 +26,12 @@ var worstLaunches = []int{2, 3, 6}
 // not see that they are too narrow while those of the others are too wide.
 func (p *printer) worst(judge judge) {
 	p.title("Tables of equals of which one member is noisier in all, with %v launches: coverage %% of its intervals and of the others', half-widths %% of the others, tables %% with a false verdict.", worstLaunches)
-	p.head("scenario", "coverage of the noisy one", "of the others", "half-width of the others", "false verdicts")
-	all := worstScenarios()
-	rows := make([][]worstTally, len(all))
-	for i := range rows {
-		rows[i] = make([]worstTally, len(worstLaunches))
-	}
-	parallel(len(all)*len(worstLaunches), func(i int) {
-		s, n := i/len(worstLaunches), i%len(worstLaunches)
-		rows[s][n] = experiment{scenario: all[s], judge: judge, launches: worstLaunches[n], truth: equals}.worst(p.seed, p.draws)
-	})
-	for i, s := range all {
-		var noisy, others, half, alarmed []float64
-		for _, t := range rows[i] {
-			noisy, others = append(noisy, percent(t.covered, t.tables)), append(others, percent(t.calmCovered, t.calm))
-			half, alarmed = append(half, 100*t.half/float64(t.calm)), append(alarmed, percent(t.alarmed, t.tables))
-			p.bar(s, "coverage of the noisy member", percent(t.covered, t.tables), minWorst, 100, t.tables)
-			p.bar(s, "false verdicts beside a noisy member", percent(t.alarmed, t.tables), 0, maxAlarmed, t.tables)
-		}
-		p.row(s.name, list(noisy), list(others), list(half), list(alarmed))
-	}
+	table(p, worstScenarios(), len(worstLaunches), func(s scenario, i int) worstTally {
+		return experiment{scenario: s, judge: judge, launches: worstLaunches[i], truth: equals}.worst(p.seed, p.draws)
+	}, barred(p, "coverage of the noisy one", "coverage of the noisy member", minWorst, 100, func(t worstTally) float64 { return percent(t.covered, t.tables) }, worstTally.judged),
+		column[worstTally]{head: "of the others", figure: func(t worstTally) float64 { return percent(t.calmCovered, t.calm) }},
+		column[worstTally]{head: "half-width of the others", figure: func(t worstTally) float64 { return 100 * t.half / float64(t.calm) }},
+		barred(p, "false verdicts", "false verdicts beside a noisy member", 0, maxAlarmed, func(t worstTally) float64 { return percent(t.alarmed, t.tables) }, worstTally.judged))
 }
 
 // worstTally counts tables and the intervals of their calm members.
@@ -53,6 +39,8 @@ type worstTally struct {
 	tables, covered, alarmed, calm, calmCovered int
 	half                                        float64 // a sum over calm members
 }
+
+func (t worstTally) judged() int { return t.tables }
 
 func (e experiment) worst(seed uint64, tables int) worstTally {
 	random := rand.New(rand.NewPCG(seed, 2013))

@@ -114,18 +114,7 @@ func (e experiment) again(ctx context.Context, all []map[string]string) (map[str
 		}
 	}
 	e.launches *= 2
-	path, err := e.plan("choices", 1, names, profiles)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.run(ctx, "run", path, "--quiet"); err != nil {
-		return nil, err
-	}
-	out, err := e.run(ctx, "report", "--format", "json")
-	if err != nil {
-		return nil, err
-	}
-	of, err := seriesOf(out)
+	of, err := e.measured(ctx, "choices", names, profiles)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"math"
@@ -13,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,10 +111,8 @@ func (e experiment) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// gains measures profiles in so many launches of the first one, and returns how much
-// better each is: the mean of the natural logarithms over the operations.
-func (e experiment) gains(ctx context.Context, name string, launches int, names []string, profiles map[string]map[string]string) (map[string]float64, error) {
-	e.launches = launches
+// measured runs a plan with profiles, the first of which is the baseline, and returns their figures.
+func (e experiment) measured(ctx context.Context, name string, names []string, profiles map[string]map[string]string) (map[string]series, error) {
 	path, err := e.plan(name, 1, names, profiles)
 	if err != nil {
 		return nil, err
@@ -125,36 +120,11 @@ func (e experiment) gains(ctx context.Context, name string, launches int, names 
 	if _, err := e.run(ctx, "run", path, "--quiet"); err != nil {
 		return nil, err
 	}
-	out, err := e.run(ctx, "report", "--format", "csv")
+	out, err := e.run(ctx, "report", "--format", "json")
 	if err != nil {
 		return nil, err
 	}
-	return gainsOf(out)
-}
-
-func gainsOf(report []byte) (map[string]float64, error) {
-	rows, err := csv.NewReader(bytes.NewReader(report)).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	column := map[string]int{}
-	for i, name := range rows[0] {
-		column[name] = i
-	}
-	sums, counts := map[string]float64{}, map[string]float64{}
-	for _, row := range rows[1:] {
-		if row[column["metric"]] != "ns/op" {
-			continue
-		}
-		if ratio, err := strconv.ParseFloat(row[column["ratio"]], 64); err == nil && ratio > 0 {
-			sums[row[column["profile"]]] -= math.Log(ratio)
-			counts[row[column["profile"]]]++
-		}
-	}
-	for profile, n := range counts {
-		sums[profile] /= n
-	}
-	return sums, nil
+	return seriesOf(out)
 }
 
 // perRun is how many profiles share a launch with the current one.
@@ -180,12 +150,15 @@ func (e experiment) exhaust(ctx context.Context) (cells []cell, took time.Durati
 			name := fmt.Sprint("c", at+1)
 			names, profiles[name] = append(names, name), all[at+1]
 		}
-		gains, err := e.gains(ctx, fmt.Sprint("exhaustive-", i+1), e.launches, names, profiles)
+		of, err := e.measured(ctx, fmt.Sprint("exhaustive-", i+1), names, profiles)
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, name := range names {
-			c := cell{profiles[name], levelsOf(profiles[name]), i, gains[name]}
+			c := cell{profiles[name], levelsOf(profiles[name]), i, math.Log(of[name].against(of["current"]).Center)}
+			if math.IsNaN(c.gain) {
+				return nil, 0, fmt.Errorf("no launch has all operations of %s", settingsText(c.settings))
+			}
 			cells = append(cells, c)
 			fmt.Printf("%s: %.3fx\n", settingsText(c.settings), math.Exp(c.gain))
 		}

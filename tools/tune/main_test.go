@@ -38,15 +38,6 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// A gain is the mean over the operations of what the report has as ratios.
-func TestGains(t *testing.T) {
-	report := strings.Join([]string{"profile,metric,ratio", "current,ns/op,", "a,ns/op,0.5", "a,op/s,7", "a,ns/op,2", "b,ns/op,0.25", ""}, "\n")
-	got, err := gainsOf([]byte(report))
-	if want := math.Log(4); err != nil || len(got) != 2 || math.Abs(got["a"]) > 1e-9 || math.Abs(got["b"]-want) > 1e-9 {
-		t.Errorf("got %v, %v; want a 0 and b %.3f", got, err, want)
-	}
-}
-
 // Where settings and pairs of settings are all there is, smoothing leaves the gains as they
 // are, free of what the launches of a chunk have in common, and the best is the best.
 func TestSmoothed(t *testing.T) {
