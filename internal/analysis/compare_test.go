@@ -128,26 +128,6 @@ func TestRankFollowsARefutation(t *testing.T) {
 	}
 }
 
-func TestPrimary(t *testing.T) {
-	several := analysistest.Cell("get", "mattn", "web")
-	several.Clients = 8
-	tests := []struct {
-		cell assay.Cell
-		mode assay.Mode
-		want string
-	}{
-		{analysistest.Cell("get", "mattn", "web"), assay.Blocks, "ns/op"},
-		{several, assay.Windows, "ns/op"},
-		{several, assay.Blocks, "op/s"},
-	}
-	for _, test := range tests {
-		trials := analysistest.Change(analysistest.Launches(test.cell, 1, 100, 1), func(t *assay.Trial) { t.Mode = test.mode })
-		if got := mustReport(t, analysistest.PlainRun, trials).Tables[0].Primary.Name; got != test.want {
-			t.Errorf("%d clients, %s: %s, want %s", test.cell.Clients, test.mode, got, test.want)
-		}
-	}
-}
-
 // In a run that found the machine busy, disturbed launches count, by CPU time where each cell has
 // it in every launch that counts: beside those of another run, or of a server, wall time decides.
 func TestBusyMachineIsComparedByCPUTime(t *testing.T) {
