@@ -3,8 +3,8 @@ object-relational mapper."""
 
 import gc
 
-from assay_data import Histogram, counters, since
-from assay_measure import MAX_FAILURES, MIN_UNITS, clock
+from assay_data import counters, since
+from assay_measure import Lap, clock
 
 
 def call(method):
@@ -55,12 +55,14 @@ class Calls:
 
 
 class Call:
-    """A prepared call."""
+    """A prepared call, measured as an operation whose clock stops for what is not its own."""
 
-    unit, plan = 1, ""
+    unit, length, plan, retry_busy = 1, 1, "", False
 
-    def __init__(self, connection, calls, step, in_transaction):
-        self.name, self.step, self.answer = step["call"], step, None
+    def __init__(self, worker, step, in_transaction):
+        calls, connection = worker.driver.calls, (worker.writers + worker.readers)[0]
+        self.name, self.rows, self.answer = step["call"], step.get("rows", 0), None
+        self.busy, self.stale = worker.busy, worker.stale
         calls(connection, 1, False).create_tables()
         calls(connection, 1, in_transaction).unit(self.name)  # all that is done once was done
         self.calls = calls(connection, step["n"], in_transaction)
@@ -72,48 +74,16 @@ class Call:
         rows.unit(0, 0, [(0, row) for row in self.answer])
         return True
 
-    def measure(self, request, busy):
-        """Units one after the other; each stops the clock for what is not its own."""
-        window, units = request.get("nanos", 0), request.get("operations", 0)
-        total = {"operations": 0, "nanos": 0, "executed": 0, "errors": 0, "misses": 0, "busy": 0, "counters": {}}
-        histogram = Histogram()
-        marks = open(request["marks"], "ab", buffering=0) if request.get("marks") else None
-        while total["executed"] < units or window and (total["nanos"] < window or total["executed"] < MIN_UNITS):
-            total["executed"] += 1
-            began = clock()
-            if self._is_right(total, busy):
-                total["operations"] += 1
-                total["nanos"] += self.calls.nanos
-                histogram.record(self.calls.nanos)
-                add(total["counters"], self.calls.counters)
-                if marks:
-                    marks.write(b".")
-                continue
-            total["nanos"] += clock() - began  # what fails takes time, too
-            if total["errors"] + total["misses"] >= MAX_FAILURES:
-                break
-        if marks:
-            marks.close()
-        if request.get("latency"):
-            total["histogram"] = histogram.buckets()
-        return total
+    def measure(self, request):
+        self.stopped, self.used = 0, {}
+        return Lap(self, request, [self.do], lambda: clock() - self.stopped).run() | {"counters": self.used}
 
-    def _is_right(self, total, busy):
-        try:
-            self.answer = self.calls.unit(self.name)
-        except Exception as error:  # whatever the library raises is the unit's error
-            total["busy"] += busy(error)
-            total["errors"] += 1
-            total.setdefault("error", f"{type(error).__name__}: {error}")
-            return False
-        want = self.step.get("rows", 0)
-        if want in (-1, len(self.answer)):
-            return True
-        total["misses"] += 1
-        total.setdefault("miss", f"{len(self.answer)} rows, expected are {want}")
-        return False
-
-
-def add(total, counted):
-    for name, value in counted.items():
-        total[name] = max(value, total.get(name, 0)) if name == "peak_bytes" else value + total.get(name, 0)
+    def do(self, _position):
+        began = clock()
+        self.answer = self.calls.unit(self.name)
+        if self.rows in (-1, len(self.answer)):  # of what is wrong all time counts
+            self.stopped += clock() - began - self.calls.nanos
+            for name, value in self.calls.counters.items():
+                before = self.used.get(name, 0)
+                self.used[name] = max(value, before) if name == "peak_bytes" else value + before
+        return len(self.answer)

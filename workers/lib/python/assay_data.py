@@ -7,6 +7,19 @@ import struct
 import time
 
 
+class Refusal(Exception):
+    """An error reply."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def invalid(condition, message):
+    if condition:
+        raise Refusal("invalid", message)
+
+
 class Columns:
     """A column file, mapped. It has a function for each column, from row to value."""
 
@@ -23,7 +36,7 @@ class Columns:
             self._values = [self._value(i, *head) for i, head in enumerate(heads)]
             self.columns = [self._function(value) for value in self._values]
         except (OSError, ValueError, struct.error) as error:
-            raise ValueError(f"trace {path}: {error}") from error
+            raise Refusal("invalid", f"trace {path}: {error}") from error
 
     def _value(self, i, kind, flags, nulls, values, content):
         """The expression of a column's value in a row."""

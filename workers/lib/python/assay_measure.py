@@ -104,8 +104,8 @@ class Order:
 class Lap:
     """One measurement of a prepared operation."""
 
-    def __init__(self, operation, request, clients):
-        self.operation, self.clients, self.latency = operation, clients, request.get("latency")
+    def __init__(self, operation, request, clients, clock=clock):
+        self.operation, self.clients, self.latency, self.clock = operation, clients, request.get("latency"), clock
         self.batch = max(1, request.get("batch", 0))
         self.window = request.get("nanos", 0)
         self.units = request.get("operations", 0) // operation.unit or 1 << 62
@@ -123,7 +123,7 @@ class Lap:
 
     def _begin(self):
         self.unix = time.time_ns()
-        self.began = clock()
+        self.began = self.clock()
         self.deadline = self.began + self.window if self.window else 1 << 62
 
     def run(self):
@@ -140,7 +140,7 @@ class Lap:
     def _client(self, do, share, marks):  # async
         draw, batch, units, length, want = self.draw, self.batch, self.units, self.operation.length, self.operation.rows
         record = share.histogram.record if self.latency else None
-        min_units, first, executed, done, order = self.min_units, self.first, 0, 0, self.order
+        min_units, first, executed, done, order, clock = self.min_units, self.first, 0, 0, self.order, self.clock
         self.barrier.wait()
         previous, deadline = self.began, self.deadline
         before, right = share.before, 0

@@ -13,7 +13,7 @@ import sys
 from functools import partial
 
 from assay_calls import Call
-from assay_data import UNCOUNTED, Columns, Rows, counters
+from assay_data import UNCOUNTED, Columns, Refusal, Rows, counters, invalid
 from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
 BUSY = (5, 6)
@@ -71,19 +71,6 @@ def sqlite3_code(error):
     """SQLite's primary result code of an error of the module sqlite3."""
     code = getattr(error, "sqlite_errorcode", None)
     return MESSAGES.get(str(error).partition(":")[0], 0) if code is None else code & 0xFF
-
-
-class Refusal(Exception):
-    """An error reply."""
-
-    def __init__(self, code, message):
-        super().__init__(message)
-        self.code = code
-
-
-def invalid(condition, message):
-    if condition:
-        raise Refusal("invalid", message)
 
 
 def main(driver):
@@ -164,10 +151,7 @@ class Worker:
         except BaseException:
             self.end()
             raise
-        self.free_readers, self.free_writers = Queue(), Queue()
-        for connections, free in ((self.readers, self.free_readers), (self.writers, self.free_writers)):
-            for connection in connections:
-                free.put(connection)
+        self.free_readers, self.free_writers = queue(self.readers), queue(self.writers)
         return {"issued": {"begin": self.driver.begins()} if self.driver.begin else {}}
 
     def connections(self, kind, count, request):
@@ -215,7 +199,7 @@ class Worker:
             raise Refusal("unsupported", f"{self.driver.name} has no operation {step.get('call')!r} of its own")
         alone = len(spec["steps"]) == 1 and clients == 1 and step.get("n", 0) > 0 and transaction <= 1
         invalid(not alone, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
-        return Call((self.writers + self.readers)[0], self.driver.calls, step, transaction == 1)
+        return Call(self, step, transaction == 1)
 
     def measure(self, request):
         operation = self.prepared(request)
@@ -225,7 +209,7 @@ class Worker:
         if request.get("phases"):
             raise Refusal("unsupported", "this worker does not time phases")
         if isinstance(operation, Call):
-            return operation.measure(request, self.busy)
+            return operation.measure(request)
         beyond = not operations or start + operations > operation.length
         invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if not request.get("answers"):
@@ -268,13 +252,6 @@ class Worker:
         return self.operations[request["operation"]]
 
 
-def columns(path):
-    try:
-        return Columns(path)
-    except ValueError as error:
-        raise Refusal("invalid", str(error)) from error
-
-
 class Operation:
     """A prepared operation of steps."""
 
@@ -301,7 +278,7 @@ class Operation:
 
     def open_trace(self, path):
         wanted = sum(step.get("args", 0) for step in self.steps)
-        trace = columns(path) if path else None
+        trace = Columns(path) if path else None
         invalid(wanted > (len(trace.columns) if trace else 0), f"the operation takes {wanted} arguments, more than its trace has columns")
         self.length = trace.rows // self.unit if trace else 1
         invalid(self.length < 1, "the trace is shorter than one transaction")
@@ -378,9 +355,7 @@ class Operation:
         unit = self.unit_on([answering(answer) for answer in answers], [answering(0)] * 3)
         if self.is_alone(clients):
             return unit
-        free = Queue()
-        free.put(self)
-        return self.taking(free, {id(self): unit})
+        return self.taking(queue([self]), {id(self): unit})
 
     def busy(self, error):
         return self.worker.busy(error)
@@ -440,6 +415,13 @@ class Operation:
         return len(found)
 
 
+def queue(items):
+    free = Queue()
+    for item in items:
+        free.put(item)
+    return free
+
+
 def answering(answer):
     """A statement that does nothing."""
 
@@ -460,7 +442,7 @@ class Mix:
         self.parts = [Operation(worker, part) for part in spec["parts"]]
         self.retry_busy, self.busy, self.stale = spec.get("retry_busy"), self.parts[0].busy, self.parts[0].stale
         self.plan = "".join(f"{part['name']}: {made.plan}\n" for part, made in zip(spec["parts"], self.parts))
-        trace = columns(spec.get("trace") or "")
+        trace = Columns(spec.get("trace") or "")
         invalid(trace.types not in ([1, 1], [1, 1, 1]) or not trace.rows, "the trace of a mix wants two int columns or three, and rows")
         self.part, self.position = trace.columns[:2]
         self.after = trace.columns[2] if len(trace.columns) > 2 else None  # how many units have ended before
