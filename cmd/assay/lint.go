@@ -219,7 +219,7 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 		return err
 	}
 	for _, d := range drivers {
-		if err := k.keep(k.lab.Facts(ctx, d.Name+"@"+d.Version)); err != nil {
+		if err := k.keep(k.lab.Facts(ctx, d.String())); err != nil {
 			return err
 		}
 	}

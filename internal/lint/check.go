@@ -85,7 +85,7 @@ func (c *checker) finds(rule func(*checker)) bool {
 }
 
 // unmeasured notes that a rule needed facts of a driver's version that are not there.
-func (c *checker) unmeasured(d Driver) { c.Unmeasured = append(c.Unmeasured, d.Name+"@"+d.Version) }
+func (c *checker) unmeasured(d Driver) { c.Unmeasured = append(c.Unmeasured, d.String()) }
 
 // factsOf returns the facts of the driver's version, or those of the measured
 // versions on either side of it.

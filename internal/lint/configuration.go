@@ -134,20 +134,20 @@ func readPython(ctx context.Context, sources []source, result *notes) ([]configu
 	var all []configured
 	for i, f := range sources {
 		m := modules[i]
-		if m.problem != "" {
-			result.Broken = append(result.Broken, f.name+": "+quoted(m.problem))
+		if m.Problem != "" {
+			result.Broken = append(result.Broken, f.name+": "+quoted(m.Problem))
 		}
 		result.readComments(f.name, f.text)
-		if m.databases+len(m.unjudged) > 0 {
+		if m.Databases+len(m.Unjudged) > 0 {
 			result.Configurations++
 			if !isPythonTest(f.name) {
 				result.Seen++
 			}
 		}
-		if len(m.settings) > 0 || m.databases > 0 && len(m.unjudged) == 0 { // with nothing written, there is nothing to judge
+		if len(m.settings) > 0 || m.Databases > 0 && len(m.Unjudged) == 0 { // with nothing written, there is nothing to judge
 			all = append(all, configured{f.name, m.settings})
 		}
-		for _, u := range m.unjudged {
+		for _, u := range m.Unjudged {
 			result.leave(token.Position{Filename: f.name, Line: u.Line, Column: u.Column}, Driver{Name: u.Driver}, u.Parameter, u.Reason)
 		}
 	}
@@ -201,7 +201,7 @@ func (n *notes) judgeFile(root tree, f configured, libraries *facts.Libraries) {
 
 // judgeOf judges the settings of a library at a release.
 func (n *notes) judgeOf(library string, r release, libraries *facts.Libraries) *judge {
-	j := &judge{notes: n, driver: Driver{library, r.version}, label: facts.Release{Name: library, Version: r.version, Driver: r.driver}.String(), title: strings.TrimSpace(r.title(library)), others: true}
+	j := &judge{notes: n, driver: Driver{Name: library, Version: r.version, Driver: r.driver}, title: strings.TrimSpace(r.title(library)), others: true}
 	j.facts = libraries.Judges(library, r.version, r.driver)
 	j.language = configuration{library, j.facts}
 	j.own = len(j.facts) > 0 && r.is(j.facts[0])

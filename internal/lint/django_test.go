@@ -63,12 +63,12 @@ func TestDjangoSettings(t *testing.T) {
 	all, err := parsePython(t.Context(), files)
 	must(t, err)
 	for i, f := range files {
-		got := fmt.Sprint(all[i].databases)
+		got := fmt.Sprint(all[i].Databases)
 		for _, w := range all[i].settings {
 			got += fmt.Sprintf("\n%d:%d %s", w.at.Line, w.at.Column, w.shown)
 		}
-		if want := wants[f.text]; got != want || all[i].problem != "" {
-			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.text, got, want, all[i].problem)
+		if want := wants[f.text]; got != want || all[i].Problem != "" {
+			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.text, got, want, all[i].Problem)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestHostileSettings(t *testing.T) {
 	files = append(files, source{"c.py", database(`"timeout": 5`)})
 	all, err := parsePython(t.Context(), files)
 	must(t, err)
-	if last := all[len(all)-1]; len(last.settings) != 1 || last.problem != "" {
+	if last := all[len(all)-1]; len(last.settings) != 1 || last.Problem != "" {
 		t.Errorf("got %+v of the last file, want one setting", last)
 	}
 }

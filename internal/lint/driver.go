@@ -20,7 +20,7 @@ type dsnLanguage struct {
 // judgeOf judges the parameters of a DSN.
 func (c *checker) judgeOf(o *open, around []facts.Facts) *judge {
 	d := o.driver
-	j := &judge{language: dsnLanguage{c, o, around}, notes: c.notes, driver: d, label: d.Name + "@" + d.Version, title: d.Name + " " + d.Version}
+	j := &judge{language: dsnLanguage{c, o, around}, notes: c.notes, driver: d, title: d.Name + " " + d.Version}
 	_, j.own = c.Facts.Find(d.Name, d.Version)
 	for _, f := range around {
 		j.facts = append(j.facts, f.Library())

@@ -45,7 +45,6 @@ type judge struct {
 	language
 	*notes
 	driver Driver          // or library, at its version
-	label  string          // as assay facts takes it
 	title  string          // in a sentence
 	facts  []facts.Library // of the version, or of those before and after it
 	own    bool            // they are the version's own
@@ -96,7 +95,7 @@ func (j *judge) check(w written) bool {
 // undecided notes that facts are missing, or differ.
 func (j *judge) undecided(w written, reason string) bool {
 	if reason == notMeasured || reason == betweenDiffer {
-		j.Unmeasured = append(j.Unmeasured, j.label)
+		j.Unmeasured = append(j.Unmeasured, j.driver.String())
 	}
 	j.leave(w.at, j.driver, w.shown, reason)
 	return false

@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"assay/internal/build/catalog"
+	"assay/internal/lint/facts"
 )
 
-// Driver is a driver at a version.
-type Driver struct {
-	Name    string // of assay's worker
-	Version string // as go.mod resolves it; empty where that is no version: a folder, or a fork
-}
+// Driver is a worker's driver at the version that go.mod resolves; empty where that is none: a
+// folder, or a fork.
+type Driver = facts.Release
 
 // library is a package that drivers are reached through.
 type library struct {

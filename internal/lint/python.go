@@ -36,10 +36,16 @@ type source struct{ name, text string }
 
 // pythonModule is what a file of Python says of SQLite.
 type pythonModule struct {
-	settings  []written
-	databases int // it configures so many
-	unjudged  []Unjudged
-	problem   string // why it could not be read
+	Settings [][]struct { // by database
+		Library, Place, Key, Value string
+		Known                      bool
+		Line, Column               int
+	}
+	Databases int // it configures so many
+	Unjudged  []Unjudged
+	Problem   string // why it could not be read
+
+	settings []written
 }
 
 var errNoPython = errors.New("Python is not installed")
@@ -66,23 +72,12 @@ func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), fmt.Errorf("read Python files with %s: %w: %s", program, err, bytes.TrimSpace(problems.Bytes())))
 	}
-	var answers []struct {
-		Settings [][]struct { // by database
-			Library, Place, Key, Value string
-			Known                      bool
-			Line, Column               int
-		}
-		Databases int
-		Unjudged  []Unjudged
-		Problem   string
+	var all []pythonModule
+	if err := json.Unmarshal(out.Bytes(), &all); err != nil || len(all) != len(files) {
+		return nil, fmt.Errorf("read Python files with %s: %d answers about %d files: %w", program, len(all), len(files), err)
 	}
-	if err := json.Unmarshal(out.Bytes(), &answers); err != nil || len(answers) != len(files) {
-		return nil, fmt.Errorf("read Python files with %s: %d answers about %d files: %w", program, len(answers), len(files), err)
-	}
-	all := make([]pythonModule, len(files))
-	for i, a := range answers {
-		all[i] = pythonModule{databases: a.Databases, unjudged: a.Unjudged, problem: a.Problem}
-		for _, database := range a.Settings {
+	for i := range all {
+		for _, database := range all[i].Settings {
 			var settings []written
 			for _, s := range database {
 				at := token.Position{Filename: files[i].name, Line: s.Line, Column: s.Column}

@@ -60,8 +60,8 @@ func TestPythonSettings(t *testing.T) {
 		for _, w := range all[i].settings {
 			got = append(got, fmt.Sprintf("%d:%d %s", w.at.Line, w.at.Column, w.shown))
 		}
-		if want := wants[f.name]; strings.Join(got, "\n") != want || all[i].problem != "" {
-			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.name, strings.Join(got, "\n"), want, all[i].problem)
+		if want := wants[f.name]; strings.Join(got, "\n") != want || all[i].Problem != "" {
+			t.Errorf("%s: got\n%s\nwant\n%s\n%s", f.name, strings.Join(got, "\n"), want, all[i].Problem)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestPythonProblems(t *testing.T) {
 	all, err := parsePython(t.Context(), []source{{"a.py", "print 'x'"}, {"b.py", "x\x00"}, {"c.py", strings.Repeat("(", 5000)}, {"d.py", "x = 1"}})
 	must(t, err)
 	for i, want := range []bool{true, true, true, false} {
-		if got := all[i].problem != ""; got != want || len(all[i].settings) > 0 {
+		if got := all[i].Problem != ""; got != want || len(all[i].settings) > 0 {
 			t.Errorf("file %d: got %+v, want a problem: %v", i, all[i], want)
 		}
 	}
