@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -279,13 +280,8 @@ func (r *Result) warnOfGrowth() {
 // operations only. A transaction that is the whole block differs with it.
 func familyOf(c assay.Cell) string {
 	n := c.Params[countParam]
-	params := map[string]string{}
-	for name, value := range c.Params {
-		if name != countParam {
-			params[name] = value
-		}
-	}
-	c.Params = params
+	c.Params = maps.Clone(c.Params)
+	delete(c.Params, countParam)
 	if c.Transaction > 0 && strconv.Itoa(c.Transaction) == n {
 		c.Transaction = -1
 	}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,16 +257,9 @@ func compareCells(a, b assay.Cell) int {
 // compareParams orders by the params that both have; the rest is left to the
 // caller's last key.
 func compareParams(a, b map[string]string) int {
-	names := make([]string, 0, len(a))
-	for name := range a {
-		if _, both := b[name]; both {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if order := CompareValues(a[name], b[name]); order != 0 {
-			return order
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if other, both := b[name]; both && CompareValues(a[name], other) != 0 {
+			return CompareValues(a[name], other)
 		}
 	}
 	return 0

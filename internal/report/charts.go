@@ -96,7 +96,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 			f, _ := row.Figure(t.Primary.Name)
 			cells := []chart.Cell{{Marks: []chart.Interval{doc.Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: wording.Human(f.Interval.Center, f.Metric.Unit)}}
 			if hasRatios {
-				cells = append(cells, ratioCellOf(f.Comparison))
+				cells = append(cells, intervalCell(f.Ratio))
 			}
 			if t.HasFloor() {
 				cells = append(cells, intervalCell(row.Floor))
@@ -165,13 +165,6 @@ func intervalCell(i *stat.Interval) chart.Cell {
 		return chart.Cell{}
 	}
 	return chart.Cell{Marks: []chart.Interval{doc.Drawable(*i)}, Text: wording.Digits(i.Center)}
-}
-
-func ratioCellOf(c *analysis.Comparison) chart.Cell {
-	if c == nil {
-		return chart.Cell{}
-	}
-	return intervalCell(&c.Ratio)
 }
 
 // minLogSpread is the ratio of the largest figure to the smallest from which an axis

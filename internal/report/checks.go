@@ -37,15 +37,15 @@ func (r *Report) addChecks(d *doc.Document) {
 	extentsOf := map[string]int{}
 	unchecked := map[subject]bool{}
 	var operations []string
-	rows := r.measuredRows()
-	for _, row := range rows {
-		if leastCheck(row.Trials) == assay.CheckUnknown {
+	for row := range r.Rows() {
+		if checked, measured := leastCheck(row.Trials); measured && checked == assay.CheckUnknown {
 			unchecked[subject{row.Cell.Operation, row.Cell.Driver}] = true
 		}
 	}
-	for _, row := range rows {
-		name, driver, checked := row.Cell.Operation, row.Cell.Driver, leastCheck(row.Trials)
-		if unchecked[subject{name, driver}] || slices.Contains(drivers[checked][name], driver) {
+	for row := range r.Rows() {
+		name, driver := row.Cell.Operation, row.Cell.Driver
+		checked, measured := leastCheck(row.Trials)
+		if !measured || unchecked[subject{name, driver}] || slices.Contains(drivers[checked][name], driver) {
 			continue
 		}
 		if drivers[checked] == nil {
@@ -79,18 +79,9 @@ func (r *Report) addChecks(d *doc.Document) {
 	}
 }
 
-// measuredRows are those with a launch that ended well.
-func (r *Report) measuredRows() (rows []*analysis.Row) {
-	for row := range r.Rows() {
-		if slices.ContainsFunc(row.Trials, func(trial analysis.Trial) bool { return trial.Outcome == assay.OK }) {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// leastCheck is the smallest extent of those launches that ended well.
-func leastCheck(trials []analysis.Trial) assay.Check {
+// leastCheck is the smallest extent of those launches that ended well; measured is false where
+// none did.
+func leastCheck(trials []analysis.Trial) (check assay.Check, measured bool) {
 	least := len(extents)
 	for _, trial := range trials {
 		if trial.Outcome == assay.OK {
@@ -98,9 +89,9 @@ func leastCheck(trials []analysis.Trial) assay.Check {
 		}
 	}
 	if least < 0 || least == len(extents) {
-		return assay.CheckUnknown
+		return assay.CheckUnknown, least < 0
 	}
-	return extents[least].check
+	return extents[least].check, true
 }
 
 // addConditions shows all that is known of each target with each profile: where

@@ -37,7 +37,6 @@ type pageView struct {
 	Rest        doc.Document
 
 	report    *Report
-	published []Published
 	packer    *packer
 	differing map[string]tableLink // by what differs, the first table that shows it
 }
@@ -61,11 +60,8 @@ var onPage = Screen{Width: 1 << 20}
 type operationView struct {
 	Name, ID  string // of the operation, and of the section
 	Operation string
-	tables    []tableLink
+	Tables    []tableLink
 }
-
-// Tables are the operation's tables, in order.
-func (o operationView) Tables() []tableLink { return o.tables }
 
 type tableLink struct {
 	ID, Title string
@@ -78,7 +74,7 @@ func (l tableLink) View() (v *tableView, err error) {
 	if err = guard.Error(func() (err error) { v, err = viewTable(l.table, l.ID, l.page.packer); return err }); err != nil {
 		return nil, err
 	}
-	v.Published = l.page.report.publishedOf(l.table, l.page.published)
+	v.Published = l.page.report.publishedOf(l.table)
 	key := strings.Join(v.Differences, "\n")
 	if before, shown := l.page.differing[key]; shown {
 		v.AsUnder = &before
@@ -89,13 +85,13 @@ func (l tableLink) View() (v *tableView, err error) {
 }
 
 // page builds the view but for its tables.
-func (r *Report) page(published []Published) *pageView {
+func (r *Report) page() *pageView {
 	a := r.Answer()
 	v := &pageView{
 		Head:   doc.NewHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links, Script),
 		Extent: strings.Join(append([]string{r.extent(a)}, r.holds()...), " · "), Settings: r.settings(),
 		Price:  r.durabilityPrice(a),
-		report: r, published: published, differing: map[string]tableLink{},
+		report: r, differing: map[string]tableLink{},
 	}
 	for i, c := range r.advice(a) {
 		var s sentence
@@ -138,7 +134,7 @@ func (r *Report) page(published []Published) *pageView {
 		view := operationView{Name: o.name, ID: fmt.Sprint("o", i+1), Operation: wording.Clean(o.tables[0].Cell().Operation)}
 		for _, t := range o.tables {
 			number++
-			view.tables = append(view.tables, tableLink{fmt.Sprint("t", number), t.Title, t, v})
+			view.Tables = append(view.Tables, tableLink{fmt.Sprint("t", number), t.Title, t, v})
 		}
 		v.Operations = append(v.Operations, view)
 	}
@@ -177,7 +173,7 @@ func (v *pageView) addKnown(a analysis.Answer) {
 func (v *pageView) anchors() map[*analysis.Table]string {
 	all := map[*analysis.Table]string{}
 	for _, o := range v.Operations {
-		for _, l := range o.tables {
+		for _, l := range o.Tables {
 			all[l.table] = l.ID
 		}
 	}
@@ -300,7 +296,7 @@ var parsedPage = template.Must(template.Must(doc.Parts()).Parse(pageTemplate))
 
 // writeHTML writes the report as one HTML file that needs no network.
 func writeHTML(w io.Writer, r *Report) error {
-	if err := parsedPage.ExecuteTemplate(w, "report", r.page(r.Published)); err != nil {
+	if err := parsedPage.ExecuteTemplate(w, "report", r.page()); err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 func lookOf(t *testing.T) (*pageView, *lookView) {
 	t.Helper()
 	run, trials := decidedRun()
-	v := mustReport(t, run, trials).page(nil)
+	v := mustReport(t, run, trials).page()
 	return v, v.Look
 }
 
@@ -25,7 +25,7 @@ func lookOf(t *testing.T) (*pageView, *lookView) {
 func TestPicksAreOpened(t *testing.T) {
 	run, trials := decidedRun()
 	r := mustReport(t, run, trials)
-	v := r.page(nil)
+	v := r.page()
 	screen := strings.Join(r.pickLines(r.Answer(), onPage), "\n")
 	for i, want := range []struct {
 		sentence string
@@ -153,7 +153,7 @@ func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0
 // A page of very many cells has its own baseline only.
 func TestHTMLLookOfManyCells(t *testing.T) {
 	run, trials := planRun(t, "monster", "mattn", "modernc", "glebarez")
-	look := mustReport(t, run, trials).page(nil).Look
+	look := mustReport(t, run, trials).page().Look
 	if look.Lines[0].Cells[0] == nil {
 		t.Error("the first cell is missing")
 	}
@@ -170,7 +170,7 @@ func TestHTMLLookOfManyCells(t *testing.T) {
 
 // Without a baseline nothing has a colour.
 func TestHTMLLookWithoutBaseline(t *testing.T) {
-	for _, line := range (&Report{Result: &analysis.Result{}}).page(nil).Answer {
+	for _, line := range (&Report{Result: &analysis.Result{}}).page().Answer {
 		if line.First != "The run has no trials" {
 			t.Errorf("got %q", line.First)
 		}

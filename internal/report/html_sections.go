@@ -39,10 +39,10 @@ type PublishedFigure struct {
 }
 
 // publishedOf are the relations whose first cell is in the table.
-func (r *Report) publishedOf(t *analysis.Table, all []Published) doc.Document {
+func (r *Report) publishedOf(t *analysis.Table) doc.Document {
 	var d doc.Document
 	grid := doc.Grid{Header: []string{"time of", "published ratio", "printed", "own ratio", "own verdict"}, Right: []bool{false, true, true, true}}
-	for _, p := range all {
+	for _, p := range r.Published {
 		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
 		metric, known := assay.MetricByName(p.Metric)
 		if a == nil || a.Table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {

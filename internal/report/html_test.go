@@ -366,7 +366,7 @@ func TestPanicInHTML(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	broken := func() *pageView {
-		v := r.page(nil)
+		v := r.page()
 		v.packer = nil // which makes the downloads of all tables, and of the page
 		return v
 	}
@@ -376,7 +376,7 @@ func TestPanicInHTML(t *testing.T) {
 	}{
 		"the page": {func(v *pageView) error { return parsedPage.ExecuteTemplate(io.Discard, "report", v) }, "report.(*packer).download"},
 		"a table": {func(v *pageView) error {
-			_, err := v.Operations[0].tables[0].View()
+			_, err := v.Operations[0].Tables[0].View()
 			return err
 		}, "report.viewTable"},
 		"the figures": {func(v *pageView) error {

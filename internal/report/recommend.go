@@ -126,12 +126,11 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 // names lists rows, the first few by name.
 func names(rows []*analysis.Row) string {
 	var all []string
-	for i, row := range rows {
-		if i == maxNamed && len(rows) > maxNamed+1 {
-			all = append(all, fmt.Sprintf("%d more", len(rows)-i))
-			break
-		}
+	for _, row := range rows {
 		all = append(all, row.Name())
+	}
+	if len(all) > maxNamed+1 {
+		return firstFew(all, maxNamed)
 	}
 	return list(all)
 }

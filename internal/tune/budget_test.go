@@ -98,7 +98,7 @@ func TestLargeEffect(t *testing.T) {
 		})
 		o, err := Run(t.Context(), Config{Space: space, Margin: 0.02, Budget: time.Millisecond, Seed: 7}, m.measure)
 		must(t, err)
-		helping, _ := (&Report{Space: space, Outcome: o, Margin: 0.02}).indexes()
+		helping, _, _ := (&Report{Space: space, Outcome: o, Margin: 0.02}).indexes()
 		if len(helping) != want || !o.IndexesUntried || want > 0 && o.IndexLaunches != 2 {
 			t.Errorf("%g times as fast: got %+v in %d launches, untried %t; want %d that help", times, helping, o.IndexLaunches, o.IndexesUntried, want)
 		}

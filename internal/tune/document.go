@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -66,7 +67,7 @@ func (r *Report) document() doc.Document {
 
 // addIndexes says what helps before any setting.
 func (r *Report) addIndexes(d *doc.Document) {
-	helping, _ := r.indexes()
+	helping, _, _ := r.indexes()
 	if len(helping) == 0 {
 		return
 	}
@@ -86,8 +87,16 @@ func (r *Report) addIndexes(d *doc.Document) {
 func (r *Report) addSections(d *doc.Document) {
 	nothing, open := r.nothing()
 	changed, kept := r.proposed()
+	_, uses, idle := r.indexes()
+	var advice, tried []string
+	for _, f := range uses {
+		advice = append(advice, r.change(f)+": "+r.effect(f))
+	}
+	for _, f := range idle {
+		tried = append(tried, cmp.Or(r.Space.Use(f.Point).String(), r.Space.state(f.Point))+" "+ratio(f.Gain))
+	}
 	d.AddList("query plans without an index", r.Unindexed)
-	d.AddList("tried before any setting, not shown to help", r.idleIndexes())
+	d.AddList("tried before any setting, not shown to help", tried)
 	d.AddList("change", changed)
 	d.AddList("as before", kept)
 	d.AddList("what each does (the best combination against itself without it)", r.settingEffects())
@@ -99,7 +108,7 @@ func (r *Report) addSections(d *doc.Document) {
 		d.AddList("memory", []string{text})
 	}
 	d.AddList("note", r.notes())
-	d.AddList("with your settings", r.uses())
+	d.AddList("with your settings", advice)
 }
 
 // conditions is what the proposal does on other data and with other clients.

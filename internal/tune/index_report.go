@@ -10,17 +10,18 @@ import (
 )
 
 // indexes are the states of the data that were measured before any setting and are shown to
-// help, and all that is not. All states of the data together is one of them where there is more to it than to one alone.
-func (r *Report) indexes() (helping, idle []Finalist) {
+// help, the uses of the driver that are, which most programs know and which are said last, and all
+// that is not. All states of the data together is one of them where there is more to it than to
+// one alone.
+func (r *Report) indexes() (helping, uses, idle []Finalist) {
 	alone := 0
 	for _, f := range r.Outcome.Indexes {
-		if r.Space.Use(f.Point) != (assay.Use{}) && f.helps(r.Margin) {
-			continue // it is said last
-		}
 		together := len(f.Point.changed()) > 1
 		switch {
 		case !f.helps(r.Margin):
 			idle = append(idle, f)
+		case r.Space.Use(f.Point) != (assay.Use{}):
+			uses = append(uses, f)
 		case together && alone == 1:
 		default:
 			helping = append(helping, f)
@@ -29,18 +30,7 @@ func (r *Report) indexes() (helping, idle []Finalist) {
 			}
 		}
 	}
-	return helping, idle
-}
-
-// uses are other uses of the driver that are shown to help: advice that most programs know.
-func (r *Report) uses() []string {
-	var all []string
-	for _, f := range r.Outcome.Indexes {
-		if r.Space.Use(f.Point) != (assay.Use{}) && f.helps(r.Margin) {
-			all = append(all, r.change(f)+": "+r.effect(f))
-		}
-	}
-	return all
+	return helping, uses, idle
 }
 
 // change is what a point that is measured first changes: statements as one pastes them, or
@@ -103,20 +93,6 @@ func (r *Report) grows(f Finalist) string {
 // indexTitle introduces what helps before any setting.
 func (r *Report) indexTitle() string {
 	return fmt.Sprintf("Make these changes first (%s measured them). The settings below were measured without them, so tune again afterwards", wording.Plural(r.Outcome.IndexLaunches, "launch"))
-}
-
-// idleIndexes are what was tried before any setting and is not shown to help.
-func (r *Report) idleIndexes() []string {
-	_, idle := r.indexes()
-	var all []string
-	for _, f := range idle {
-		name := r.Space.state(f.Point)
-		if u := r.Space.Use(f.Point); u != (assay.Use{}) {
-			name = u.String()
-		}
-		all = append(all, name+" "+ratio(f.Gain))
-	}
-	return all
 }
 
 // indexValues are all that was measured before any setting, as JSON has it.

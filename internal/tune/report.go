@@ -365,9 +365,9 @@ func (r *Report) nextTexts() []string {
 func (r *Report) next() []step {
 	var all []step
 	do := func(text string) { all = append(all, step{text: text}) }
-	if helping, _ := r.indexes(); len(helping) > 0 {
+	if helping, uses, _ := r.indexes(); len(helping) > 0 {
 		do("make the changes above, and tune again: other settings may then be best")
-	} else if len(r.uses()) > 0 {
+	} else if len(uses) > 0 {
 		do("make the changes in the program, and tune again: other settings may then be best")
 	}
 	o := r.Outcome
