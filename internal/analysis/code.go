@@ -51,7 +51,7 @@ func (c Connection) Code(targets []assay.Target) []string {
 func (c Connection) options() string {
 	var all []string
 	for _, s := range c.Settings {
-		if s.Name != wire.Begin && s.Requested != "" && s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
+		if s.Name != wire.Begin && s.Name != "memory" && s.Requested != "" && s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
 			all = append(all, s.Issued)
 		}
 	}

@@ -36,6 +36,8 @@ func TestCode(t *testing.T) {
 		"no options": {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`}, issued("PRAGMA a = 1")},
 		"what a trace saw is no option": {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`},
 			[]assay.Setting{{Name: SyncBeforeAck, Connection: "trace", Issued: "3 commits: 42 pwrite64", Effective: "no"}}},
+		"where the database is is no option": {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`},
+			[]assay.Setting{{Name: "memory", Requested: "0", Issued: "the file"}}},
 		"no place for options":   {map[string]string{"open": open}, "{{path}}", nil, []string{`connection = connect("app.db")`}, issued("not in the URI")},
 		"no SQL to run":          {map[string]string{"open": open}, "{{path}}", nil, []string{`connection = connect("app.db")`}, nil},
 		"nothing of SQL":         {map[string]string{"open": open}, "{{path}}", []string{"PRAGMA a = 1"}, nil, nil},

@@ -147,6 +147,46 @@ func TestToldAnswersAreTheMeasuredOnes(t *testing.T) {
 	}
 }
 
+// A driver that takes no URI gets a path, and an option for what it has one for; the rest is
+// refused, and so is a DSN of a plan.
+func TestPathsForURIs(t *testing.T) {
+	node24(t)
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, followed(filepath.Join("..", "..", "workers", "node-sqlite"))))
+	main, err := os.ReadFile(filepath.Join(dir, "main.js"))
+	must(t, err)
+	const connect = "connect: (dsn) => new DatabaseSync(dsn)"
+	put(t, dir, map[string]string{"main.js": strings.Replace(string(main), connect,
+		`parameters: { "mode=ro": { readOnly: true } }, connect: (path, option = {}) => new DatabaseSync(path, option)`, 1)})
+	path := filepath.Join(dir, "a b.db")
+	w := started(t, filepath.Join(dir, "worker"))
+	for _, request := range []wire.Open{
+		{Path: path, Settings: map[string]string{"immutable": "1"}}, {Path: path, Settings: map[string]string{"read_only": "1", "shared_cache": "0"}},
+		{Path: path, Settings: map[string]string{"memory": "1"}}, {Path: path, DSN: "file:a.db?mode=ro"},
+	} {
+		request.Readers = 1
+		var refused *wire.Error
+		if err := w.Call(t.Context(), wire.TypeOpen, request, nil); !errors.As(err, &refused) || refused.Code != wire.Unsupported {
+			t.Errorf("%+v: got %v, want unsupported", request, err)
+		}
+	}
+	var opened wire.Opened
+	ask(t, w, wire.TypeOpen, wire.Open{Path: path, Writers: 1, Once: []string{"CREATE TABLE t(a)"}}, &opened)
+	if opened.DSN != path || len(opened.Issued) > 0 {
+		t.Errorf("got %+v, want the path alone", opened)
+	}
+	reader := started(t, filepath.Join(dir, "worker"))
+	ask(t, reader, wire.TypeOpen, wire.Open{Path: path, Readers: 1, Settings: map[string]string{"read_only": "1"}}, &opened)
+	if opened.DSN != path || opened.Issued["read_only"] != "readOnly: true" {
+		t.Errorf("got %+v, want the path and the option", opened)
+	}
+	var read wire.SettingsRead
+	ask(t, reader, wire.TypeSettings, wire.Settings{Names: []string{"read_only", "immutable"}}, &read)
+	if got := read.Connections[0].Settings; got["read_only"] != "1" || got["immutable"] != "0" {
+		t.Errorf("got %v, want a connection that reads only, of a file that can change", got)
+	}
+}
+
 // ActiveRecord on PostgreSQL runs no SQL with arguments, and says so.
 func TestActiveRecordOnPostgreSQLWithoutArguments(t *testing.T) {
 	ruby(t)

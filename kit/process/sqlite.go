@@ -3,8 +3,10 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"assay/kit/answer"
@@ -76,6 +78,9 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	}
 	sent := request
 	sent.DSN, sent.Each, sent.Settings = s.DSN, s.Each, map[string]string{}
+	if request.DSN != "" { // which a driver that takes no URI refuses
+		sent.Path = ""
+	}
 	if begin, asked := request.Settings[wire.Begin]; asked {
 		sent.Settings[wire.Begin] = begin
 	}
@@ -89,10 +94,8 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	for i := range request.Writers {
 		w.connections = append(w.connections, wire.WriterName(i))
 	}
-	opened.DSN, opened.Each = s.DSN, s.Each
-	if begins, asked := opened.Issued[wire.Begin]; asked {
-		s.Issued[wire.Begin] = begins
-	}
+	opened.DSN, opened.Each = cmp.Or(opened.DSN, s.DSN), s.Each
+	maps.Copy(s.Issued, opened.Issued)
 	opened.Issued = s.Issued
 	return opened, nil
 }

@@ -11,15 +11,16 @@ serve({
   opens: "const db = new Database({{dsn}});",
   executes: "db.exec({{sql}});",
   version: () => installed("libsql"),
-  facts: () => ({ text: "read up to its first zero byte" }),
-  connect: (path) => new Database(path),
+  facts: { text: "read up to its first zero byte" },
+  connect: (dsn) => new Database(dsn),
 
   stored(connection, sql) {
-    const prepared = connection.prepare(sql).raw(true).safeIntegers(true);
+    if (!sql.startsWith("EXPLAIN")) return likeBetterSQLite3.stored(connection, sql);
+    const prepared = connection.prepare(sql).raw(true);
     const arrange = bound(sql);
     return (args) => {
       const rows = prepared.all(...arrange(args));
-      if (sql.startsWith("EXPLAIN")) prepared.get(...arrange(args)); // ends it: after all, that of a change would stay open
+      prepared.get(...arrange(args)); // ends it: after all, that of a change would stay open
       return rows;
     };
   },

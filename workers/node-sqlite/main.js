@@ -11,12 +11,10 @@ serve({
   name: "node-sqlite",
   api: "node:sqlite",
   opens: "const db = new DatabaseSync({{dsn}});",
-  readOnly: ["readOnly: false", "readOnly: true"],
-  opensWith: "const db = new DatabaseSync({{dsn}}, { {{options}} });",
   executes: "db.exec({{sql}});",
   version: () => process.versions.node,
-  facts: () => ({ text: "read up to its first zero byte" }),
-  connect: (path, readOnly) => new DatabaseSync(path, { readOnly }),
+  facts: { text: "read up to its first zero byte" },
+  connect: (dsn) => new DatabaseSync(dsn),
 
   stored(connection, sql) {
     const prepared = connection.prepare(sql);

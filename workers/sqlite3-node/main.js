@@ -14,17 +14,15 @@ const plain = (args) => args.map((value) => (typeof value === "bigint" ? Number(
 serve({
   name: "sqlite3-node",
   api: "sqlite3",
-  opens: "const db = new sqlite3.Database({{dsn}});",
-  readOnly: ["sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE", "sqlite3.OPEN_READONLY"],
-  opensWith: "const db = new sqlite3.Database({{dsn}}, {{options}});",
+  opens: "const db = new sqlite3.Database({{dsn}}, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE | sqlite3.OPEN_URI);",
   executes: "db.exec({{sql}});",
   version: () => installed("sqlite3"),
-  facts: () => ({ integers: "beyond 32 bits bound as reals, read as numbers" }),
+  facts: { integers: "beyond 32 bits bound as reals, read as numbers" },
   code: (error) => error.errno || 0,
   execute: ({ db }, sql) => promise((done) => db.exec(sql, done)),
 
-  async connect(path, readOnly) {
-    const db = await made((done) => new sqlite3.Database(path, readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE, done));
+  async connect(dsn) {
+    const db = await made((done) => new sqlite3.Database(dsn, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE | sqlite3.OPEN_URI, done));
     const statements = [];
     return { db, statements, close: () => promise((done) => statements.forEach((one) => one.finalize()) ?? db.close(done)) };
   },

@@ -1,5 +1,5 @@
 "use strict";
-// Drivers whose functions return promises: a client is a chain of them. Required before
+// Drivers whose functions return promises: each client is a chain of them. Required before
 // worker.js, it makes a library of the same code, in which the comments `async` and
 // `await` are those words.
 
@@ -15,9 +15,6 @@ function library(name) {
   made._compile(fs.readFileSync(made.id, "utf8").replace(/\/\* (async|await) \*\//g, "$1"), made.id);
   return made.exports;
 }
-
-const turns = library("turns.js");
-const { MAX_FAILURES, MIN_UNITS, clock, unitIsRight } = turns;
 
 // Pool has the connections of a kind that no client uses, by number.
 class Pool {
@@ -40,13 +37,13 @@ class Pool {
 const pools = new WeakMap(); // by connections
 
 // clientOf has a client take a free connection for each unit.
-function clientOf({ connections, compiled }, _number, what) {
+function clientOf({ connections, units }) {
   if (!pools.has(connections)) pools.set(connections, new Pool(connections.length));
   const pool = pools.get(connections);
-  return async (position) => {
+  return async (position, kept) => {
     const connection = await pool.take();
     try {
-      return await compiled[connection][what](position);
+      return await units[connection](position, kept);
     } finally {
       pool.give(connection);
     }
@@ -73,55 +70,11 @@ class Order {
   }
 }
 
-// draws has clients draw units from one counter. Time runs until the first one finds
-// nothing more to do; of a draw that ends later counts the part of its time that lies
-// inside.
-async function draws(operation, clients, request, total, histogram, marks) {
-  const { length, unit } = operation;
-  const batch = Math.max(1, request.batch || 0);
-  const units = request.operations ? request.operations / unit : Infinity;
-  const minUnits = request.nanos ? MIN_UNITS * clients.length : 0;
-  const first = (request.start || 0) / unit;
-  const order = operation.ordered && clients.length > 1 ? new Order(operation, first) : null;
-  let next = 0;
-  total.began_ns = Math.round((performance.timeOrigin + performance.now()) * 1e6);
-  const began = clock();
-  const deadline = request.nanos ? began + request.nanos : Infinity;
-
-  async function chain(one) {
-    let before = began;
-    let last = began;
-    let right = 0;
-    while (next < units && !(last >= deadline && next >= minUnits) && total.errors + total.misses < MAX_FAILURES) {
-      const start = first + next;
-      const count = Math.min(batch, units - next);
-      next += batch;
-      right = 0;
-      for (let i = 0; i < count; i++) {
-        const position = (start + i) % length;
-        if (order) await order.before(position);
-        if (await unitIsRight(operation, one, position, total)) {
-          right++;
-          if (marks !== null) fs.writeSync(marks, ".");
-        }
-        if (order) order.end(position);
-      }
-      before = last;
-      last = clock();
-      if (histogram && right === count) histogram.record((last - before) / count);
-      total.executed += count;
-      total.operations += right;
-    }
-    return { before, last, right, exit: clients.length > 1 ? clock() : last };
-  }
-
-  const shares = await Promise.all(clients.map(chain));
-  const end = Math.min(...shares.map((share) => share.exit));
-  for (const { before, last, right } of shares) {
-    if (last > end) total.operations -= (right * (last - Math.max(end, before))) / (last - before);
-  }
-  total.nanos = end - began;
-}
-
-Object.assign(turns, { CLIENTS: "chains of promises, in one thread; SQLite runs in the threads of libuv, four unless UV_THREADPOOL_SIZE says otherwise", clientOf, draws });
+Object.assign(library("turns.js"), {
+  CLIENTS: "chains of promises, in one thread; SQLite runs in the threads of libuv, four unless UV_THREADPOOL_SIZE says otherwise",
+  clientOf,
+  chains: (clients) => clients.map((client) => [client]),
+  all: (results) => Promise.all(results),
+  order: (operation, chains, first) => (operation.ordered && chains.length > 1 ? new Order(operation, first) : null),
+});
 for (const name of ["operation.js", "measure.js"]) library(name);

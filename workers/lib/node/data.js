@@ -1,9 +1,11 @@
 "use strict";
-// What travels beside the protocol's lines: column files, digests, histograms,
+// What travels beside the protocol's lines: column files, files of rows, histograms,
 // counters.
 
-const crypto = require("node:crypto");
 const fs = require("node:fs");
+const { refuse } = require("./refusal.js");
+
+const ROWS = 1000; // that are written at once
 
 // Columns is a column file. It has a function for each column, from row to value.
 class Columns {
@@ -17,7 +19,7 @@ class Columns {
       this.types = [];
       for (let i = 0; i < data.readUInt32LE(12); i++) this.columns.push(this.column(data, 24 + 32 * i));
     } catch (error) {
-      throw new Error(`trace ${path}: ${error.message}`);
+      refuse("invalid", `trace ${path}: ${error.message}`);
     }
   }
 
@@ -49,57 +51,33 @@ function getter(type, data, values, content) {
   }
 }
 
-const TYPES = { int: 1, real: 2, text: 3, blob: 4, bool: 5 };
-
-// Digest is that of an answer: rows of values by declared type.
-class Digest {
-  constructor(types) {
-    for (const declared of types) {
-      if (!TYPES[declared.replace(/\?$/, "")]) throw new Error(`type "${declared}": want int, real, text, blob or bool`);
-    }
-    this.types = types;
-    this.hash = crypto.createHash("sha256");
-    this.rows = 0;
-  }
-
-  // add takes values as they are stored: BigInt for an int, number for a real.
-  add(row) {
-    if (row.length !== this.types.length) throw new Error(`a row has ${row.length} columns, declared are ${this.types.length}`);
-    this.rows++;
-    const count = Buffer.alloc(4);
-    count.writeUInt32LE(row.length);
-    this.hash.update(count);
-    row.forEach((value, i) => this.hash.update(encode(value, this.types[i])));
-  }
-
-  hex() {
-    return this.hash.copy().digest("hex");
+// writeUnit appends a unit to a file of rows: of each its step and its values, as they are
+// stored: BigInt for an integer, number for a real.
+function writeUnit(path, number, part, rows) {
+  fs.appendFileSync(path, words(number, 0, part, rows.length));
+  for (let i = 0; i < rows.length; i += ROWS) {
+    const some = rows.slice(i, i + ROWS).flatMap(([step, row]) => [words(step, row.length), ...row.map(stored)]);
+    fs.appendFileSync(path, Buffer.concat(some));
   }
 }
 
-function encode(value, declared) {
-  const kind = declared.replace(/\?$/, "");
-  if (value === null && declared.endsWith("?")) return Buffer.from([0]);
-  const number = Buffer.alloc(9, TYPES[kind]);
-  if (typeof value === "bigint" && kind === "bool") return Buffer.from([5, value === 0n ? 0 : 1]);
-  if (typeof value === "bigint" && kind === "int") {
-    number.writeBigInt64LE(value, 1);
-    return number;
+// words are numbers in four bytes each.
+function words(...numbers) {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  numbers.forEach((number, i) => bytes.writeUInt32LE(number, 4 * i));
+  return bytes;
+}
+
+function stored(value) {
+  if (value === null) return Buffer.of(0);
+  if (typeof value === "bigint" || typeof value === "number") {
+    const bytes = Buffer.alloc(9);
+    if (typeof value === "bigint") bytes.writeBigInt64LE(value, bytes.writeUInt8(1));
+    else bytes.writeDoubleLE(value, bytes.writeUInt8(2));
+    return bytes;
   }
-  if ((typeof value === "bigint" || typeof value === "number") && kind === "real") {
-    const real = Number(value);
-    if (Number.isNaN(real)) number.writeBigUInt64LE(0x7ff8000000000000n, 1);
-    else number.writeDoubleLE(real === 0 ? 0 : real, 1);
-    return number;
-  }
-  const blob = value instanceof Uint8Array || value instanceof ArrayBuffer; // as drivers return it
-  if ((typeof value === "string" || blob) && (kind === "text" || kind === "blob")) {
-    const content = Buffer.from(value);
-    const head = Buffer.alloc(5, TYPES[kind]);
-    head.writeUInt32LE(content.length, 1);
-    return Buffer.concat([head, content]);
-  }
-  throw new Error(`${value} (${typeof value}) where ${declared} is declared`);
+  const content = Buffer.from(value);
+  return Buffer.concat([Buffer.of(typeof value === "string" ? 3 : 4), words(content.length), content]);
 }
 
 // Histogram counts latencies in buckets of fixed bounds.
@@ -175,4 +153,4 @@ function proc(name) {
   return numbers;
 }
 
-module.exports = { Columns, Digest, Histogram, UNCOUNTED, counters, since };
+module.exports = { Columns, Histogram, UNCOUNTED, counters, since, writeUnit };

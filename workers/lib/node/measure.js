@@ -3,7 +3,7 @@
 // they used. See turns.js for the comments `async` and `await`.
 
 const fs = require("node:fs");
-const { Histogram, counters, since } = require("./data.js");
+const { Histogram, counters, since, writeUnit } = require("./data.js");
 const { draws } = require("./turns.js");
 
 const LOOP_OPERATIONS = 200;
@@ -15,21 +15,15 @@ async function measure(operation, request) {
   return { ...result, loop_ns: await loopNanos(operation, request) };
 }
 
-// tell has them return the digests of their answers, too, and lists these in the order of
-// positions.
+// tell has them write the rows that they read to a file, too.
 async function tell(operation, request) {
-  const told = new Map(); // by position
-  const telling = (teller) => /* async */ (position) => {
-    const { rows, digest } = /* await */ teller(position);
-    told.set(position, [...(told.get(position) || []), digest]);
+  const telling = (client) => /* async */ (position) => {
+    const kept = { part: 0, rows: [] };
+    const rows = /* await */ client(position, kept);
+    if (kept.part !== null) writeUnit(request.rows, position, kept.part, kept.rows);
     return rows;
   };
-  const tellers = [];
-  for (let i = 0; i < operation.clients.length; i++) tellers.push(telling(await operation.teller(i)));
-  const result = await lap(operation, tellers, request);
-  const place = (unit) => ((request.start || 0) / operation.unit + unit) % operation.length;
-  const digests = Array.from({ length: request.operations / operation.unit }, (_, unit) => (told.get(place(unit)) || []).shift() || "");
-  return { ...result, digests };
+  return lap(operation, operation.clients.map(telling), request);
 }
 
 // loopNanos is the time that one operation takes whose statements do nothing: that

@@ -2,14 +2,9 @@
 // Prepared operations: of steps, and mixes of them. See turns.js for the comments `async`
 // and `await`.
 
-const crypto = require("node:crypto");
-const { Columns, Digest } = require("./data.js");
-const { invalid, orInvalid, refuse } = require("./refusal.js");
+const { Columns, writeUnit } = require("./data.js");
+const { invalid, refuse } = require("./refusal.js");
 const { clientOf } = require("./turns.js");
-
-const BUSY = [5, 6];
-
-const digests = (steps) => orInvalid(() => steps.map((step) => new Digest(step.returns || [])));
 
 // Operation is a prepared operation of steps.
 class Operation {
@@ -20,6 +15,7 @@ class Operation {
     this.size = spec.transaction || 0;
     this.unit = Math.max(1, this.size);
     this.retryBusy = spec.retry_busy;
+    this.busy = worker.busy;
     this.connections = spec.changes ? worker.writers : worker.readers;
     invalid(!this.steps.length || this.steps.some((step) => !step.sql), "an operation wants steps of SQL");
     invalid(!this.connections.length, "no connection of the operation's kind is open");
@@ -27,7 +23,6 @@ class Operation {
     this.openTrace(spec.trace);
     const rows = this.steps.map((step) => step.rows || 0);
     this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
-    digests(this.steps);
   }
 
   // open compiles it on every connection that may run it.
@@ -35,13 +30,13 @@ class Operation {
     const details = [];
     for (const [i, step] of this.steps.entries()) if (!step.script) details.push(...(await this.explain(step.sql, this.arguments[i])));
     this.plan = details.join("\n");
-    this.compiled = [];
-    for (const connection of this.connections) this.compiled.push(await this.compile(connection));
+    this.units = [];
+    for (const connection of this.connections) this.units.push(await this.compile(connection));
   }
 
   openTrace(path) {
     const wanted = this.steps.reduce((sum, step) => sum + (step.args || 0), 0);
-    const trace = path ? orInvalid(() => new Columns(path)) : null;
+    const trace = path ? new Columns(path) : null;
     invalid(wanted > (trace ? trace.columns.length : 0), `the operation takes ${wanted} arguments, more than its trace has columns`);
     this.length = trace ? Math.floor(trace.rows / this.unit) : 1;
     invalid(this.length < 1, "the trace is shorter than one transaction");
@@ -71,7 +66,8 @@ class Operation {
     for (const sql of this.size ? [this.worker.begins, "COMMIT", "ROLLBACK"] : []) control.push(await statement(sql, false));
     const runs = [];
     for (const step of this.steps) runs.push(step.script ? this.script(connection, step.sql) : await statement(step.sql, step.query));
-    return { connection, runs, unit: this.unitOf(runs, control) };
+    const names = this.steps.map((step) => step.query && this.worker.driver.columns?.(connection, step.sql));
+    return this.unitOf(runs, control, names);
   }
 
   // script runs several statements in one call of the driver.
@@ -89,39 +85,28 @@ class Operation {
     return this.unitOf(answers.map((answer) => /* async */ () => answer), [nothing, nothing, nothing]);
   }
 
-  unitOf(runs, control) {
-    const steps = this.steps.map((step, i) => ({ run: runs[i], query: step.query, args: this.arguments[i] }));
-    return this.size ? (unit) => this.transaction(steps, control, unit) : (position) => this.all(steps, position);
-  }
-
-  busy(error) {
-    return BUSY.includes(this.worker.driver.code(error));
+  unitOf(runs, control, names = []) {
+    const steps = this.steps.map((step, number) => ({ number, run: runs[number], query: step.query, args: this.arguments[number], names: names[number] }));
+    return this.size ? (unit, kept) => this.transaction(steps, control, unit, kept) : (position, kept) => this.all(steps, position, kept);
   }
 
   // client returns what runs one unit for a client.
   client(number) {
-    return clientOf(this, number, "unit");
+    return clientOf(this, number);
   }
 
-  // stepsOf is all, of a transaction. Where a step that is not its first is answered busy,
-  // one before it has read, or the transaction would have the lock already.
-  /* async */ stepsOf(steps, position, before) {
-    try {
-      return /* await */ this.all(steps, position);
-    } catch (error) {
-      error.stale = this.worker.begin === "deferred" && (before > 0 || error.later === true);
-      throw error;
-    }
-  }
-
-  /* async */ all(steps, position) {
+  // all runs the steps at a position, and keeps the rows where that is asked for. Where a
+  // step of a transaction that is not its first is answered busy, one before it has read, or
+  // the transaction would have the lock already.
+  /* async */ all(steps, position, kept) {
     let total = 0;
     for (const step of steps) {
       try {
         const result = /* await */ step.run(step.args(position));
         total += step.query ? result.length : result;
+        if (kept && step.query) keep(kept, step, result);
       } catch (error) {
-        error.later = step !== steps[0];
+        error.stale = this.size > 0 && this.worker.begin === "deferred" && (step.number > 0 || position % this.size > 0);
         if (!total || !this.spec.changes || this.size) throw error;
         throw new Error(`after a step that changed ${total} rows: ${error.message}`); // not to be tried again
       }
@@ -129,11 +114,11 @@ class Operation {
     return total;
   }
 
-  /* async */ transaction(steps, [begin, commit, rollback], unit) {
+  /* async */ transaction(steps, [begin, commit, rollback], unit, kept) {
     /* await */ begin([]);
     try {
       let total = 0;
-      for (let i = 0; i < this.size; i++) total += /* await */ this.stepsOf(steps, unit * this.size + i, i);
+      for (let i = 0; i < this.size; i++) total += /* await */ this.all(steps, unit * this.size + i, kept);
       /* await */ commit([]);
       return total;
     } catch (error) {
@@ -142,52 +127,24 @@ class Operation {
     }
   }
 
-  async verify(start, count) {
-    invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
-    this.needsAnswers();
+  // verify writes the rows that are stored, as several positions answer them.
+  async verify({ start = 0, count = 0, rows }) {
     const runs = [];
-    for (const step of this.steps) runs.push(step.query && (await this.worker.driver.stored(this.connections[0], step.sql)));
-    return this.answers(runs, start, count);
-  }
-
-  needsAnswers() {
-    const answers = this.steps.some((step) => step.query);
-    if (this.spec.changes || !answers) refuse("unsupported", "this operation changes data or returns no rows");
-  }
-
-  /* async */ answers(runs, start, count) {
-    const queries = this.steps.map((_, i) => i).filter((i) => this.steps[i].query);
-    const found = digests(queries.map((i) => this.steps[i]));
+    for (const step of this.steps) runs.push(step.query ? await this.worker.driver.stored(this.connections[0], step.sql) : () => []);
     for (let position = start; position < start + count; position++) {
-      for (const [n, i] of queries.entries()) {
-        const rows = /* await */ runs[i](this.arguments[i](position % this.length));
-        for (const row of rows) found[n].add(row);
-      }
+      const answers = [];
+      for (const [i, run] of runs.entries()) for (const row of await run(this.arguments[i](position % this.length))) answers.push([i, row]);
+      writeUnit(rows, position, 0, answers);
     }
-    const texts = found.map((digest) => digest.hex());
-    const digest = texts.length === 1 ? texts[0] : crypto.createHash("sha256").update(texts.join("")).digest("hex");
-    return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
+    return {};
   }
+}
 
-  // teller is a client that returns the digest of its answer, too.
-  async teller(number) {
-    this.needsAnswers();
-    for (const one of this.compiled) {
-      const runs = this.told(one);
-      one.teller = (position) => this.answers(runs, position, 1);
-    }
-    return clientOf(this, number, "teller");
-  }
-
-  // told are the statements that a client is measured with, whose rows are objects.
-  told({ connection, runs }) {
-    return this.steps.map((step, i) => {
-      if (!step.query) return null;
-      const names = this.worker.driver.columns?.(connection, step.sql);
-      const values = (row) => (names || namesOf(row)).map((name, n) => shown(row[name], (step.returns || [])[n]));
-      return /* async */ (args) => (/* await */ runs[i](args)).map(values);
-    });
-  }
+// keep keeps what a client was answered: objects, in which a number stands for an integer
+// too, rounded where it is too large.
+function keep(kept, { number, names }, answer) {
+  const value = (shown) => (Number.isInteger(shown) && Math.abs(shown) < 2 ** 63 ? BigInt(shown) : shown);
+  for (const row of answer) kept.rows.push([number, (names || namesOf(row)).map((name) => value(row[name]))]);
 }
 
 // namesOf are the names of columns in their order, which an object has but for numbers.
@@ -195,12 +152,6 @@ function namesOf(row) {
   const names = Object.keys(row);
   if (names.length > 1 && /^\d+$/.test(names[0])) throw new Error(`the column "${names[0]}" has a number for its name, and no place in an object: give it a name`);
   return names;
-}
-
-// shown is a value as drivers show it, for a digest: a number stands for an integer
-// too, rounded where it is too large.
-function shown(value, declared = "") {
-  return Number.isInteger(value) && /^(int|bool)/.test(declared) ? BigInt(value) : value;
 }
 
 // Mix runs other operations, as its trace says. They check their own rows.
@@ -212,7 +163,8 @@ class Mix {
     this.unit = 1;
     this.rows = -1;
     this.retryBusy = spec.retry_busy;
-    const trace = orInvalid(() => new Columns(spec.trace || ""));
+    this.busy = worker.busy;
+    const trace = new Columns(spec.trace || "");
     // A third column has the order of units that overlap: here, none do.
     invalid(!["1,1", "1,1,1"].includes(String(trace.types)) || !trace.rows, "the trace of a mix wants two int columns or three, and rows");
     this.length = trace.rows;
@@ -230,10 +182,6 @@ class Mix {
     this.plan = this.parts.map((part) => `${part.spec.name}: ${part.plan}\n`).join("");
   }
 
-  busy(error) {
-    return this.parts[0].busy(error);
-  }
-
   client(number) {
     return this.unitOf(this.parts.map((part) => part.client(number)));
   }
@@ -243,32 +191,15 @@ class Mix {
   }
 
   unitOf(runs) {
-    return /* async */ (row) => {
+    return /* async */ (row, kept) => {
       const [part, position] = this.choices[row];
-      const rows = /* await */ runs[part](position);
-      const want = this.parts[part].rows;
+      const { rows: want, spec } = this.parts[part];
+      if (kept) kept.part = spec.changes ? null : part;
+      const rows = /* await */ runs[part](position, kept);
       if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
       return rows;
     };
   }
-
-  // teller is a client that returns the digests of its reading parts' answers, too.
-  async teller(number) {
-    const runs = [];
-    for (const part of this.parts) runs.push(part.spec.changes ? part.client(number) : await part.teller(number));
-    return /* async */ (row) => {
-      const [part, position] = this.choices[row];
-      const done = /* await */ runs[part](position);
-      const told = this.parts[part].spec.changes ? { rows: done, digest: "" } : done;
-      const want = this.parts[part].rows;
-      if (told.rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${told.rows} rows, expected are ${want}`);
-      return told;
-    };
-  }
-
-  verify() {
-    refuse("unsupported", "a mix is verified part by part");
-  }
 }
 
-module.exports = { Mix, Operation, digests };
+module.exports = { Mix, Operation };

@@ -16,13 +16,4 @@ function invalid(condition, message) {
   if (condition) refuse("invalid", message);
 }
 
-// orInvalid turns what a file or a type has wrong into a refusal.
-function orInvalid(make) {
-  try {
-    return make();
-  } catch (error) {
-    return refuse("invalid", error.message);
-  }
-}
-
-module.exports = { Refusal, invalid, orInvalid, refuse };
+module.exports = { Refusal, invalid, refuse };

@@ -1,11 +1,10 @@
 "use strict";
 // Clients take turns: there is one thread, so that a draw is over before the next one
 // begins. What the comments `async` and `await` say is so where clients are chains of
-// promises: see chains.js.
+// promises: see chains.js, which has what differs beside that.
 
 const fs = require("node:fs");
 
-const CLIENTS = "take turns, in one thread";
 const MIN_UNITS = 10; // of every client in a window
 const MAX_FAILURES = 1000;
 const PATIENCE = 10e9; // ns that a unit is tried again where it is answered "busy"
@@ -13,40 +12,66 @@ const PATIENCE = 10e9; // ns that a unit is tried again where it is answered "bu
 const epoch = process.hrtime.bigint();
 const clock = () => Number(process.hrtime.bigint() - epoch);
 
-// clientOf is what runs one unit, or tells its answer too, for a client: connections take
-// turns where there are fewer of them.
-const clientOf = ({ compiled }, number, what) => compiled[number % compiled.length][what];
+const turns = {
+  CLIENTS: "take turns, in one thread",
+  // clientOf is what runs one unit for a client: connections take turns where there are fewer.
+  clientOf: ({ units }, number) => units[number % units.length],
+  // chains are the clients that run one draw after the other.
+  chains: (clients) => [clients],
+  all: (results) => results,
+  order: () => null,
+};
 
-function draws(operation, clients, request, total, histogram, marks) {
+// draws has clients draw units from one counter. Time runs until the first chain finds
+// nothing more to do; of a draw that ends later counts the part of its time that lies
+// inside.
+/* async */ function draws(operation, clients, request, total, histogram, marks) {
   const { length, unit } = operation;
   const batch = Math.max(1, request.batch || 0);
   const units = request.operations ? request.operations / unit : Infinity;
   const minUnits = request.nanos ? MIN_UNITS * clients.length : 0;
+  const first = (request.start || 0) / unit;
+  const chains = turns.chains(clients);
+  const order = turns.order(operation, chains, first);
+  let next = 0;
   total.began_ns = Math.round((performance.timeOrigin + performance.now()) * 1e6);
   const began = clock();
   const deadline = request.nanos ? began + request.nanos : Infinity;
-  let previous = began;
-  let position = ((request.start || 0) / unit) % length;
-  for (let next = 0, turn = 0; next < units && !(previous >= deadline && next >= minUnits); next += batch) {
-    const client = clients[turn];
-    turn = (turn + 1) % clients.length;
-    const count = Math.min(batch, units - next);
+
+  /* async */ function chain(mine) {
+    let before = began;
+    let last = began;
     let right = 0;
-    for (let i = 0; i < count; i++) {
-      if (unitIsRight(operation, client, position, total)) {
-        right++;
-        if (marks !== null) fs.writeSync(marks, ".");
+    for (let turn = 0; next < units && !(last >= deadline && next >= minUnits) && total.errors + total.misses < MAX_FAILURES; turn++) {
+      const client = mine[turn % mine.length];
+      const start = first + next;
+      const count = Math.min(batch, units - next);
+      next += batch;
+      right = 0;
+      for (let i = 0; i < count; i++) {
+        const position = (start + i) % length;
+        if (order) /* await */ order.before(position);
+        if (/* await */ unitIsRight(operation, client, position, total)) {
+          right++;
+          if (marks !== null) fs.writeSync(marks, ".");
+        }
+        if (order) order.end(position);
       }
-      position = position + 1 === length ? 0 : position + 1;
+      before = last;
+      last = clock();
+      if (histogram && right === count) histogram.record((last - before) / count);
+      total.executed += count;
+      total.operations += right;
     }
-    const now = clock();
-    if (histogram && right === count) histogram.record((now - previous) / count);
-    total.executed += count;
-    total.operations += right;
-    previous = now;
-    if (total.errors + total.misses >= MAX_FAILURES) break;
+    return { before, last, right, exit: chains.length > 1 ? clock() : last };
   }
-  total.nanos = previous - began;
+
+  const shares = /* await */ turns.all(chains.map(chain));
+  const end = Math.min(...shares.map((share) => share.exit));
+  for (const { before, last, right } of shares) {
+    if (last > end) total.operations -= (right * (last - Math.max(end, before))) / (last - before);
+  }
+  total.nanos = end - began;
 }
 
 // unitIsRight runs a unit, again where it is busy and that is asked for.
@@ -72,4 +97,4 @@ function draws(operation, clients, request, total, histogram, marks) {
   }
 }
 
-module.exports = { CLIENTS, MAX_FAILURES, MIN_UNITS, clientOf, clock, draws, unitIsRight };
+module.exports = Object.assign(turns, { clock, draws });
