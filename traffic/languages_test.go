@@ -79,9 +79,7 @@ func (l language) run(t *testing.T, input string, args ...string) (stdout string
 
 func (l language) command(t *testing.T, args ...string) *exec.Cmd {
 	here, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, folder := range []string{".", "testdata"} { // the go command knows by this what the result depends on, and shows no cached one
 		if _, err := os.ReadDir(folder); err != nil {
 			t.Fatal(err)
@@ -110,9 +108,7 @@ func TestTextsAgree(t *testing.T) {
 		queries = append(queries, b.String())
 	}
 	input, err := json.Marshal(queries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, l := range []language{
 		{name: "Python", script: "clean.py", interpreter: "python3", install: "python3"},
 		{name: "Ruby", script: "clean.rb", interpreter: "ruby", install: "ruby"},
@@ -120,9 +116,7 @@ func TestTextsAgree(t *testing.T) {
 	} {
 		t.Run(l.name, func(t *testing.T) {
 			text, err := l.run(t, string(input))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			var got [][]string
 			if err := json.Unmarshal([]byte(text), &got); err != nil || len(got) != len(queries) {
 				t.Fatalf("got %d answers and error %v, want %d", len(got), err, len(queries))
@@ -147,9 +141,7 @@ func shop(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "shop.db")
 	db := must[*sql.DB](t)(sql.Open("sqlite", path))
 	_, err := db.Exec(shopSchema)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, db.Close()))
 	return path
 }
 
@@ -182,9 +174,7 @@ func orders() string {
 // weights, transactions and skew; and the same statements with the same values.
 func TestLanguagesDraftAlike(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "orders")
-	if err := os.WriteFile(work, []byte(orders()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(work, []byte(orders()), 0o600))
 	recorded := goShop(t, orders())
 	drafts := map[string]summary{} // of what is wanted, which several libraries share
 	for _, l := range shops() {
@@ -244,9 +234,7 @@ func drafted(t *testing.T, log []byte) summary {
 	d, err := draft.Make(t.Context(), draft.Options{Database: database, Drivers: must[[]catalog.Driver](t)(catalog.Read("../workers")), Logs: []draft.Log{{Name: "log", Data: log}}, Plan: database + ".yaml", Folder: t.TempDir(),
 		Timeout: time.Minute, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
 		Estimate: func(*dataset.Data, []assay.Case, int) time.Duration { return time.Minute }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	s := summary{lines: map[string]int{}}
 	for _, text := range strings.Split(d.Text, "\n") {
 		text, _, _ = strings.Cut(text, "#")
@@ -313,9 +301,7 @@ func goShop(t *testing.T, orders string) []byte {
 			t.Fatalf("%s: %v", order, err)
 		}
 	}
-	if err := errors.Join(db.Close(), r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(db.Close(), r.Close()))
 	return must[[]byte](t)(os.ReadFile(log))
 }
 
@@ -367,22 +353,16 @@ func drain(rows *sql.Rows, err error) error {
 // does not fit is counted.
 func TestLanguagesKeepTheirFile(t *testing.T) {
 	work := filepath.Join(t.TempDir(), "orders")
-	if err := os.WriteFile(work, []byte(strings.Repeat("read 5\n", 300)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(work, []byte(strings.Repeat("read 5\n", 300)), 0o600))
 	for _, l := range []language{shops()[0], shops()[4], shops()[5]} {
 		t.Run(l.name, func(t *testing.T) {
 			dir := t.TempDir()
 			target, link, full := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "full")
-			if err := os.Symlink(target, link); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Symlink(target, link))
 			if _, err := l.run(t, "", shop(t), link, work, "1000"); err == nil || !strings.Contains(err.Error(), "xist") {
 				t.Errorf("got error %v for a link, want that it exists", err)
 			}
-			if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(target, []byte("mine"), 0o600))
 			if _, err := l.run(t, "", shop(t), target, work, "1000"); err == nil || !strings.Contains(err.Error(), "xist") {
 				t.Errorf("got error %v for a file, want that it exists", err)
 			}

@@ -31,9 +31,7 @@ func linesOf(t *testing.T, max int64, do func(db *sql.DB)) (lines []line, text s
 	dir := t.TempDir()
 	path := filepath.Join(dir, "app.ndjson")
 	r, err := traffic.Open(path, max)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	db := sql.OpenDB(dsn{r.Driver(&sqlite.Driver{}), filepath.Join(dir, "app.db")})
 	do(db)
 	if err = errors.Join(err, db.Close(), r.Close(), r.Close()); err != nil {
@@ -44,9 +42,7 @@ func linesOf(t *testing.T, max int64, do func(db *sql.DB)) (lines []line, text s
 		t.Errorf("got mode %v and error %v, want 0600", info.Mode(), err)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	scanner := bufio.NewScanner(strings.NewReader(string(data)))
 	for scanner.Scan() {
 		var l line
@@ -86,9 +82,7 @@ func TestRecord(t *testing.T) {
 		insert := must[*sql.Stmt](t)(tx.Prepare("INSERT INTO person (name) VALUES (?)"))
 		exec(insert.Exec("Secret Person"))
 		exec(insert.Exec("Secret Person"))
-		if err := tx.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tx.Commit())
 		exec(db.Exec("BEGIN IMMEDIATE"))
 		exec(db.Exec("UPDATE person SET name = 'Hidden Name' WHERE id = 2 -- 4711"))
 		exec(db.Exec("ROLLBACK"))
@@ -152,15 +146,11 @@ func TestSizeIsBounded(t *testing.T) {
 func TestOpenTakesNoFileThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(target, link))
 	if _, err := traffic.Open(link, 1000); err == nil {
 		t.Error("it wrote through a link")
 	}
-	if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(target, []byte("mine"), 0o600))
 	if _, err := traffic.Open(target, 1000); err == nil {
 		t.Error("it wrote over a file")
 	}
@@ -220,9 +210,7 @@ func (r *oldRows) Next(into []driver.Value) error {
 
 func TestOldDriver(t *testing.T) {
 	r, err := traffic.Open(filepath.Join(t.TempDir(), "log"), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	db := sql.OpenDB(dsn{r.Driver(oldDriver{}), ""})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -322,9 +310,7 @@ func (convertingStmt) ColumnConverter(int) driver.ValueConverter { return driver
 // A statement converts by column only where the driver's own does.
 func TestColumnConverter(t *testing.T) {
 	r, err := traffic.Open(filepath.Join(t.TempDir(), "log"), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for want, d := range map[bool]driver.Driver{false: &sqlite.Driver{}, true: convertingDriver{}} {
 		c := must[driver.Conn](t)(r.Driver(d).Open(filepath.Join(t.TempDir(), "app.db")))
 		s := must[driver.Stmt](t)(c.Prepare("SELECT ?"))
@@ -361,9 +347,7 @@ func TestNamedLongAndUnread(t *testing.T) {
 	r := must[*traffic.Recorder](t)(traffic.Open(path, 1<<20))
 	db := sql.OpenDB(dsn{r.Driver(&sqlite.Driver{}), ":memory:"})
 	rows := must[*sql.Rows](t)(db.Query("SELECT 1"))
-	if err := errors.Join(r.Close(), rows.Close(), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(r.Close(), rows.Close(), db.Close()))
 	if got := string(must[[]byte](t)(os.ReadFile(path))); !strings.HasSuffix(got, "{\"dropped\":1}\n") {
 		t.Errorf("got %s, want one dropped", got)
 	}
@@ -384,5 +368,12 @@ func TestSavepoints(t *testing.T) {
 	want := []string{"begin1", "savepoint1", "rollback to1", "release1", "commit1", "begin2", "savepoint2", "release2", "commit2", "begin3", "rollback3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
