@@ -88,7 +88,7 @@ func planOfProfile(profile string) (p *plan.Plan, name string, err error) {
 	if i < 0 {
 		return nil, "", usage(fmt.Errorf("--profile %q: want PLAN/NAME", profile), "assay plans lists the plans")
 	}
-	p, err = readPlan(profile[:i])
+	p, err = readPlanBy(plan.DecodeReplay, profile[:i]) // settings need no arguments
 	return p, profile[i+1:], err
 }
 

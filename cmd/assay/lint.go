@@ -77,11 +77,14 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 			return result, err
 		}
 		result.Add(bugs)
-		if result.Configurations+len(result.Findings)+len(result.NotJudged) > 0 && !lint.HasModule(flags.dir) {
+		if !lint.HasModule(flags.dir) {
 			if result.Configurations == 0 {
 				result.Seen++ // a lock file names a library, and what opens SQLite is not read
 			}
-			return result, nil
+			if result.Configurations+len(result.Findings)+len(result.NotJudged) == 0 {
+				err = errors.New("nothing to check: of programs in other languages than Go, it reads how Rails, Django and SQLAlchemy open SQLite, and finds nothing of it; assay inspect DRIVER shows what settings become in any driver")
+			}
+			return result, err
 		}
 		patterns = []string{"./..."}
 	}

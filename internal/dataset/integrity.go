@@ -174,7 +174,7 @@ func readHeader(path string) (header, error) {
 		return h, fmt.Errorf("read %s: %w", path, err)
 	}
 	if err != nil || string(h[:len(magic)]) != magic {
-		return h, fmt.Errorf("%s is not a SQLite database, or an encrypted one", path)
+		return h, fmt.Errorf("%s is not an SQLite database, or an encrypted one", path)
 	}
 	return h, nil
 }

@@ -17,7 +17,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay/internal/dataset"
-	"assay/internal/sys/file"
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
 )
@@ -132,17 +131,8 @@ type index struct {
 
 // Examine returns what is wrong, the most important finding first.
 func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
-	header := make([]byte, 16)
-	in, err := file.Open(options.Path)
-	if err != nil {
+	if _, err := dataset.Header(options.Path); err != nil {
 		return nil, &InputError{err}
-	}
-	n, _ := in.Read(header)
-	if err := in.Close(); err != nil {
-		return nil, err
-	}
-	if string(header[:n]) != "SQLite format 3\x00" {
-		return nil, &InputError{fmt.Errorf("%s is not an SQLite database: its first 16 bytes are not those of one", options.Path)}
 	}
 	p := &patient{Options: options}
 	copied := filepath.Join(options.Folder, "copy.db")

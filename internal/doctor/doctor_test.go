@@ -438,11 +438,8 @@ func TestClosedFileStaysAsItIs(t *testing.T) {
 func TestNoDatabase(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "text")
 	must(t, os.WriteFile(other, []byte("hello"), 0o600))
-	for path, change := range map[string]func(*Options){
-		other: func(*Options) {}, "/nonexistent": func(*Options) {},
-	} {
+	for _, path := range []string{other, "/nonexistent"} {
 		options := Options{Path: path, Folder: t.TempDir(), Copy: dataset.Snapshot, Disk: func(string) string { return "" }}
-		change(&options)
 		var input *InputError
 		if found, err := Examine(t.Context(), options); !errors.As(err, &input) {
 			t.Errorf("%s: got %v, %v, want an error of the input", path, found, err)

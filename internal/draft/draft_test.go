@@ -312,7 +312,7 @@ func TestMistakes(t *testing.T) {
 		"no database":     {filepath.Join(dir, "none.db"), "SELECT 1", "none.db: no such file"},
 		"a folder":        {dir, "SELECT 1", "is not a regular file"},
 		"empty":           {file("empty.db", ""), "SELECT 1", "empty.db is empty"},
-		"not a database":  {file("text.db", strings.Repeat("text ", 100)), "SELECT 1", "is not a SQLite database, or an encrypted one"},
+		"not a database":  {file("text.db", strings.Repeat("text ", 100)), "SELECT 1", "is not an SQLite database, or an encrypted one"},
 		"damaged":         {file("damaged.db", string(damaged)), "SELECT 1", "damaged.db is damaged or cannot be checked"},
 		"no queries":      {database, " -- nothing\n;", "q.sql: there is no query in it"},
 		"no text":         {database, "SELECT '\xff'", "q.sql: it is not UTF-8 text"},

@@ -140,8 +140,8 @@ func Decode(file string, data []byte) (*Plan, error) {
 	return decode(&Plan{Text: string(data), file: file})
 }
 
-// DecodeReplay reads a plan whose recording is done again: that needs no arguments, so that
-// those which are still to be written are no mistakes, but NULL.
+// DecodeReplay reads a plan whose recording is done again, or of which only profiles are used:
+// that needs no arguments, so that those which are still to be written are no mistakes, but NULL.
 func DecodeReplay(file string, data []byte) (*Plan, error) {
 	return decode(&Plan{Text: string(data), file: file, replay: true})
 }
