@@ -280,4 +280,4 @@ const likeBetterSQLite3 = {
   columns: (connection, sql) => connection.prepare(sql).columns().map((column) => column.name),
 };
 
-module.exports = { bound, installed, lacking, likeBetterSQLite3, serve };
+module.exports = { Refusal, bound, installed, lacking, likeBetterSQLite3, serve };
