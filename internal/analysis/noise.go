@@ -38,10 +38,9 @@ func NewNoise(r *Result) Noise {
 		slices.SortFunc(rows, func(a, b *Row) int { return strings.Compare(a.Cell.Profile, b.Cell.Profile) })
 		kind.Launch = t.Launch / time.Duration(max(1, len(rows)+len(t.Twins))) * 2
 		for i := 0; i+1 < len(rows); i += 2 {
-			kind.compare(t, rows[i], rows[i+1], func(s float64, n int) {
-				squares[name] += s
-				freedom[name] += float64(n)
-			})
+			p := kind.compare(t, rows[i], rows[i+1])
+			squares[name] += p.SD * p.SD * float64(p.N-1)
+			freedom[name] += float64(p.N - 1)
 		}
 	}
 	var all Noise
@@ -53,22 +52,18 @@ func NewNoise(r *Result) Noise {
 	return all
 }
 
-// compare adds one pair; spread gets its squared deviations and their degrees
-// of freedom.
-func (k *NoiseKind) compare(t *Table, a, b *Row, spread func(squares float64, freedom int)) {
-	if !a.Comparable() || !b.Comparable() {
-		return
-	}
+// compare adds one pair, and returns it; one that cannot be compared has one launch.
+func (k *NoiseKind) compare(t *Table, a, b *Row) stat.Pairs {
 	p := a.pairs(b, t.Primary.Name)
-	if p.N < stat.MinPairs {
-		return
+	if !a.Comparable() || !b.Comparable() || p.N < stat.MinPairs {
+		return stat.Pairs{N: 1}
 	}
 	c := stat.Rule{Margin: t.Margin, Planned: t.Planned}.JudgeOne(p, t.contest.judged.Prior(p), t.Primary.HigherBetter)
 	k.Pairs++
 	if c.Ratio.Low > 1 || c.Ratio.High < 1 {
 		k.Alarms++
 	}
-	spread(p.SD*p.SD*float64(p.N-1), p.N-1)
+	return p
 }
 
 // Smallest is the smallest difference that a comparison of two shows within a
