@@ -580,10 +580,7 @@ func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	case driver.ExecerContext:
 		result, err = x.ExecContext(ctx, query, args)
 	case driver.Execer:
-		var plain []driver.Value
-		if plain, err = values(args); err == nil {
-			result, err = x.Exec(query, plain)
-		}
+		result, err = plainly(args, func(plain []driver.Value) (driver.Result, error) { return x.Exec(query, plain) })
 	default:
 		return nil, driver.ErrSkip
 	}
@@ -600,10 +597,7 @@ func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	case driver.QueryerContext:
 		found, err = x.QueryContext(ctx, query, args)
 	case driver.Queryer:
-		var plain []driver.Value
-		if plain, err = values(args); err == nil {
-			found, err = x.Query(query, plain)
-		}
+		found, err = plainly(args, func(plain []driver.Value) (driver.Rows, error) { return x.Query(query, plain) })
 	default:
 		return nil, driver.ErrSkip
 	}
@@ -775,11 +769,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 		result, err := x.ExecContext(ctx, args)
 		return s.c.executed(e, s.s, args, result, err)
 	}
-	plain, err := values(args)
-	var result driver.Result
-	if err == nil {
-		result, err = s.Stmt.Exec(plain)
-	}
+	result, err := plainly(args, s.Stmt.Exec)
 	return s.c.executed(e, s.s, args, result, err)
 }
 
@@ -789,11 +779,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 		found, err := x.QueryContext(ctx, args)
 		return s.c.queried(e, s.s, args, found, err)
 	}
-	plain, err := values(args)
-	var found driver.Rows
-	if err == nil {
-		found, err = s.Stmt.Query(plain)
-	}
+	found, err := plainly(args, s.Stmt.Query)
 	return s.c.queried(e, s.s, args, found, err)
 }
 
@@ -813,16 +799,16 @@ func (s *convertingStmt) ColumnConverter(i int) driver.ValueConverter {
 	return s.Stmt.(driver.ColumnConverter).ColumnConverter(i)
 }
 
-// values takes the names off, which older drivers do not know.
-func values(args []driver.NamedValue) ([]driver.Value, error) {
+// plainly takes the names off, which older drivers do not know.
+func plainly[T any](args []driver.NamedValue, do func([]driver.Value) (T, error)) (none T, err error) {
 	plain := make([]driver.Value, len(args))
 	for i, a := range args {
 		if a.Name != "" {
-			return nil, errors.New("the driver has no named arguments")
+			return none, errors.New("the driver has no named arguments")
 		}
 		plain[i] = a.Value
 	}
-	return plain, nil
+	return do(plain)
 }
 
 // rows are recorded when they are closed, with their number.

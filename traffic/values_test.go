@@ -53,18 +53,12 @@ func TestValues(t *testing.T) {
 				if n >= len(got) {
 					continue
 				}
-				size := int64(0)
-				switch of := got[n].Of.(type) {
-				case string:
-					size = int64(len(of))
-				case []byte:
-					size = int64(len(of))
+				if size := int(length.Int64); size > 1<<20 && kind == "text" { // the log has its length alone
+					want = strings.Repeat(" ", size)
+				} else if size > 1<<20 {
+					want = make([]byte, size)
 				}
-				if length.Int64 > 1<<20 { // the log has the length alone
-					if size != length.Int64 {
-						t.Errorf("value %d: got a length of %d, want %d", n, size, length.Int64)
-					}
-				} else if !same(got[n].Of, kind, want) {
+				if !same(got[n].Of, kind, want) {
 					t.Errorf("value %d: got %T %.99v, want %s %.99v", n, got[n].Of, got[n].Of, kind, want)
 				}
 			}

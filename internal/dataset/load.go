@@ -60,20 +60,15 @@ func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err er
 	return wrap(err, "file setting journal_mode=wal")
 }
 
-// derive runs the statements that the file is prepared with.
-func (c Cache) derive(ctx context.Context, conn *sql.Conn, statements []string) error {
-	for _, statement := range statements {
+func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Dataset, path string) (err error) {
+	conn := session.Conn
+	for _, statement := range ds.Prepare {
 		if err := c.within(ctx, func(ctx context.Context) (sql.Result, error) { return conn.ExecContext(ctx, statement) }); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	return nil
-}
-
-func (c Cache) fill(ctx context.Context, session *seeded.Session, ds assay.Dataset, path string) (err error) {
-	conn := session.Conn
 	if len(ds.Prepare) > 0 {
-		return c.derive(ctx, conn, ds.Prepare)
+		return nil
 	}
 	if err := applyFileSettings(ctx, conn, ds.FileSettings); err != nil {
 		return err

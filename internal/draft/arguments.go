@@ -140,7 +140,7 @@ func (f *stats) having(u use) []string {
 
 // value is SQL of one argument.
 func (g *drawer) value(ctx context.Context, i int) (text string, err error) {
-	w := g.args[i].written
+	w := g.args[i]
 	if known := g.named[w]; known != "" {
 		return known, nil
 	}

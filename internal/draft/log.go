@@ -69,13 +69,9 @@ const minConstant = 10
 
 // logLine is a statement of a log, or what begins or ends a transaction.
 type logLine struct {
-	At, Conn, Tx int64
-	S            string
-	text         *loggedText // nil for what begins, ends or marks a transaction
-	args         []any       // that were bound
-	Rows         *int64
-	NS           int64
-	Prep, Err    string
+	*recorded.Line
+	text *loggedText // nil for what begins, ends or marks a transaction
+	args []any       // that were bound
 }
 
 // maxStatements bounds the statements of one transaction that are kept.
@@ -190,7 +186,7 @@ func (r *logReader) line(line *recorded.Line) error {
 		}
 		return nil
 	}
-	l := logLine{At: line.At, Conn: line.Conn, Tx: line.Tx, S: line.S, Rows: line.Rows, NS: line.NS, Prep: line.Prep, Err: line.Err}
+	l := logLine{Line: line}
 	if t := r.known[line.S]; t != nil {
 		l.S, l.text = t.ID, t
 		values, ok := t.Values(line)

@@ -53,9 +53,11 @@ func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 			changed = unique(append(changed, tables...))
 		}
 	}
+	unfit := map[bool][]string{} // by whether they change data
 	for _, o := range all {
 		if why := m.unfit(o); why != "" {
 			m.leftOut = append(m.leftOut, o.name+": "+why)
+			unfit[o.changes()] = append(unfit[o.changes()], o.name+": "+why)
 			continue
 		}
 		o.vary(changed, m.measured)
@@ -64,7 +66,15 @@ func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 		}
 	}
 	if !m.measured && (len(m.reads) == 0 || len(m.writes) == 0) || len(m.reads)+len(m.writes) == 0 {
-		return nil, m.lacks(all)
+		switch { // nothing is wrong where there are only reads, or only changes
+		case len(m.writes) > 0:
+			lacks = strings.Join(unfit[false], "; ")
+		case len(m.reads) > 0:
+			lacks = strings.Join(unfit[true], "; ")
+		case len(unfit[false]) > 0 && len(unfit[true]) > 0:
+			lacks = strings.Join(m.leftOut, "; ")
+		}
+		return nil, lacks
 	}
 	m.counts = m.lengths()
 	if len(changed) == 0 {
@@ -76,25 +86,6 @@ func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 	}
 	m.check = "SELECT " + strings.Join(counts, ", ")
 	return m, ""
-}
-
-// lacks says why none of the reads, or none of the changes, is in a mix; nothing where
-// there are only reads or only changes.
-func (m *mix) lacks(all []*operation) string {
-	var reasons []string
-	if !slices.ContainsFunc(all, (*operation).changes) || !slices.ContainsFunc(all, func(o *operation) bool { return !o.changes() }) {
-		return ""
-	}
-	for _, o := range all {
-		missing := len(m.reads) == 0
-		if o.changes() {
-			missing = len(m.writes) == 0
-		}
-		if why := m.unfit(o); missing && why != "" {
-			reasons = append(reasons, o.name+": "+why)
-		}
-	}
-	return strings.Join(reasons, "; ")
 }
 
 // unfit says why an operation is not mixed with others that change tables.

@@ -3,7 +3,6 @@ package draft
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"assay/internal/draft/recorded"
 	"assay/internal/plan/sqltext"
@@ -16,15 +15,10 @@ type query struct {
 	sql      string // with ? or ?N for its arguments
 	tokens   []sqltext.Token
 	verb     string
-	args     []argument
+	args     []string    // as the user wrote them: :id, ?2 or ?
 	argument map[int]int // by a parameter's place among the tokens, counted from 0
 	notes    []string    // what a reader of the plan should know
 	print    string      // its fingerprint, as a log has it; empty without a log
-}
-
-// argument is a value that a query takes.
-type argument struct {
-	written string // as the user wrote it: :id, ?2 or ?
 }
 
 func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES" }
@@ -45,10 +39,7 @@ func (q *query) top(words ...string) int {
 func (q *query) rewrite(text string) {
 	tokens, _ := sqltext.Scan(text)
 	numbers, written := recorded.Numbered(tokens)
-	q.args = make([]argument, len(written))
-	for i, w := range written {
-		q.args[i].written = w
-	}
+	q.args = written
 	plain := slices.IsSorted(numbers) && len(numbers) == len(written)
 	n := 0
 	q.sql = replaced(text, func(sqltext.Token) string {
@@ -71,14 +62,10 @@ func (q *query) rewrite(text string) {
 
 // replaced is a statement's text with others in the places of its parameters.
 func replaced(text string, by func(parameter sqltext.Token) string) string {
-	tokens, _ := sqltext.Scan(text)
-	var b strings.Builder
-	end := 0
-	for _, t := range tokens {
-		if t.Parameter() {
-			b.WriteString(text[end:t.From] + by(t))
-			end = t.To
+	return sqltext.Replace(text, func(t sqltext.Token) (string, bool) {
+		if !t.Parameter() {
+			return "", false
 		}
-	}
-	return b.String() + text[end:]
+		return by(t), true
+	})
 }

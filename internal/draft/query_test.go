@@ -43,11 +43,7 @@ func TestRewrite(t *testing.T) {
 	} {
 		q := &query{}
 		q.rewrite(sql)
-		var written []string
-		for _, a := range q.args {
-			written = append(written, a.written)
-		}
-		if got := fmt.Sprint(q.sql, " ", written); got != want {
+		if got := fmt.Sprint(q.sql, " ", q.args); got != want {
 			t.Errorf("%s: got %s, want %s", sql, got, want)
 		}
 	}

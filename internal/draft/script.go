@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -65,34 +66,20 @@ type splitter struct {
 }
 
 func (s *splitter) add(q *query) {
-	if s.open != nil && q.savepoint() {
-		s.open.queries = append(s.open.queries, q)
-		return
-	}
-	switch q.verb {
-	case "BEGIN":
+	switch {
+	case q.verb == "BEGIN":
 		s.end("it has no COMMIT")
 		s.open = &script{name: q.name, line: q.line, verb: q.verb, transaction: true}
-	case "COMMIT", "END":
-		if s.open == nil {
-			s.alone(q)
-			return
-		}
+	case s.open == nil:
+		s.alone(q)
+	case q.savepoint():
+		s.open.queries = append(s.open.queries, q)
+	case q.verb == "COMMIT" || q.verb == "END":
 		s.end("")
-	case "ROLLBACK":
-		if s.open == nil {
-			s.alone(q)
-			return
-		}
+	case q.verb == "ROLLBACK":
 		s.end("it ends with ROLLBACK, and leaves nothing to measure")
 	default:
-		if s.open == nil {
-			s.alone(q)
-			return
-		}
-		if s.open.name == "" {
-			s.open.name = q.name
-		}
+		s.open.name = cmp.Or(s.open.name, q.name)
 		s.open.queries = append(s.open.queries, q)
 		if why := unsupported(q); why != "" && s.open.leftOut == "" {
 			s.open.leftOut = fmt.Sprintf("%s in line %d: %s", q.verb, q.line, why)

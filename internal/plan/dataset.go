@@ -24,8 +24,7 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 		d.Schema, d.Tables = r.store(w.spec)
 		return d
 	}
-	tokens, _ := sqltext.Scan(w.spec.Schema.value)
-	d.Schema, _ = r.written(w.spec.Schema, tokens)
+	d.Schema, _ = r.written(w.spec.Schema)
 	if w.keyValue() {
 		r.kv = &recordsOfStore{sql: kv.Of(0)}
 		d.Schema = strings.TrimRight(d.Schema, "; \t\r\n") + ";\n" + r.kv.sql.Schema

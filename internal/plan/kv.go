@@ -58,12 +58,7 @@ func (c checker) records(w *workload) {
 		if e.value.KV.set() && w.File.set() {
 			c.m.at(e.key.place, "%s is a kv operation: its workload has records, a schema, or nothing to begin empty, and no file", e.key.value)
 		}
-	}
-	if !w.Records.set() {
-		return
-	}
-	for _, e := range c.operations.entries {
-		if e.value.statements() {
+		if e.value.statements() && w.Records.set() {
 			c.m.at(e.key.place, "%s is SQL, and the workload has records: it takes kv operations and mixes of them", e.key.value)
 		}
 	}

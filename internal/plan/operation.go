@@ -48,7 +48,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 	}
 	tokens, whole := sqltext.Scan(s.SQL.value)
 	if statements := sqltext.Statements(tokens); whole && len(statements) > 1 {
-		resolved.SQL, _ = r.written(s.SQL, tokens)
+		resolved.SQL, _ = r.written(s.SQL)
 		resolved.Script = true
 		r.script(s, statements)
 		return resolved, true
@@ -59,7 +59,7 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 	}
 	kind, ok := r.m.kind(s.SQL.place, tokens)
 	resolved.Query, resolved.Returns = kind.query, values[assay.Type](s.Returns)
-	resolved.SQL, _ = r.written(s.SQL, tokens)
+	resolved.SQL, _ = r.written(s.SQL)
 	batch := 1
 	if s.Batch.set() {
 		resolved.SQL, batch = r.batch(s, resolved.SQL, kind.params)
@@ -159,7 +159,7 @@ func (r *resolver) query(t text, what string) (sql string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	if sql, ok = r.written(t, tokens); !ok {
+	if sql, ok = r.written(t); !ok {
 		return "", false
 	}
 	kind, ok := r.m.kind(t.place, tokens)

@@ -72,24 +72,22 @@ func (e env) integer(m *mistakes, v number, what string, low, high int64) (int64
 }
 
 // written is a statement with the values of params in place of their names.
-func (r *resolver) written(t text, tokens []sqltext.Token) (string, bool) {
-	return r.replaced(t, tokens, func(at place, name string) (string, bool) { return r.literal(at, name, "? for an argument") })
+func (r *resolver) written(t text) (string, bool) {
+	return r.replaced(t, func(at place, name string) (string, bool) { return r.literal(at, name, "? for an argument") })
 }
 
 // replaced is SQL with something in place of each name.
-func (r *resolver) replaced(t text, tokens []sqltext.Token, by func(at place, name string) (string, bool)) (string, bool) {
-	var all strings.Builder
-	end, ok := 0, true
-	for _, token := range tokens {
-		if token.Kind != sqltext.Named {
-			continue
+func (r *resolver) replaced(t text, by func(at place, name string) (string, bool)) (sql string, ok bool) {
+	ok = true
+	sql = sqltext.Replace(t.value, func(token sqltext.Token) (value string, named bool) {
+		if named = token.Kind == sqltext.Named; named {
+			var good bool
+			value, good = by(t.within(token.From), token.Text)
+			ok = ok && good
 		}
-		value, good := by(t.within(token.From), token.Text)
-		ok = ok && good
-		all.WriteString(t.value[end:token.From] + value)
-		end = token.To
-	}
-	return all.String() + t.value[end:], ok
+		return value, named
+	})
+	return sql, ok
 }
 
 // literal is the value of a param as SQL has it; other is what could stand there too.

@@ -93,7 +93,7 @@ func (r *resolver) valueSQL(t text, what string, numbered bool, uses map[int]str
 		return v, false
 	}
 	t.value = t.value[:tokens[len(tokens)-1].To] // without a semicolon: it is to be part of other SQL
-	v.sql, ok = r.replaced(t, tokens, func(at place, name string) (string, bool) {
+	v.sql, ok = r.replaced(t, func(at place, name string) (string, bool) {
 		switch {
 		case name != operationNumber:
 			return r.literal(at, name, "i")

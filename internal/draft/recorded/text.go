@@ -103,21 +103,15 @@ func (t *Text) Share(other *Text) {
 // Written is the text with the literals that are the same in all texts of its ID; without
 // those in quotes, unless they are known for constants of the program.
 func (t *Text) Written(constant bool) string {
-	tokens, _ := sqltext.Scan(t.Template)
-	var b strings.Builder
-	end := 0
-	for _, token := range tokens {
+	return sqltext.Replace(t.Template, func(token sqltext.Token) (string, bool) {
 		number, is := strings.CutPrefix(token.Text, Literal)
 		n, err := strconv.Atoi(number)
 		if !is || err != nil || n > len(t.Literals) || t.differ[token.Text] {
-			continue
+			return "", false
 		}
-		if constant || !strings.ContainsAny(t.Literals[n-1], `"'`) {
-			b.WriteString(t.Template[end:token.From] + t.Literals[n-1])
-			end = token.To
-		}
-	}
-	return b.String() + t.Template[end:]
+		written := t.Literals[n-1]
+		return written, constant || !strings.ContainsAny(written, `"'`)
+	})
 }
 
 // Values are those that were bound, in the order in which Numbered has the arguments of the

@@ -64,6 +64,20 @@ func Scan(sql string) (tokens []Token, whole bool) {
 	return tokens, true
 }
 
+// Replace is SQL with other text in the places of those tokens for which by reports true.
+func Replace(sql string, by func(Token) (text string, replace bool)) string {
+	tokens, _ := Scan(sql)
+	var b strings.Builder
+	end := 0
+	for _, t := range tokens {
+		if text, replace := by(t); replace {
+			b.WriteString(sql[end:t.From] + text)
+			end = t.To
+		}
+	}
+	return b.String() + sql[end:]
+}
+
 // unquote takes the quotes off; within them a doubled one is a quote.
 func unquote(text string) string {
 	quote, inner := text[:1], text[1:len(text)-1]
