@@ -177,9 +177,7 @@ func TestServeRefusals(t *testing.T) {
 	if _, err := s.serve(wire.Serve{Operation: "one", Clients: 1}); refusal(err) != "invalid: an operation is served already" {
 		t.Error(err)
 	}
-	if err := s.closeServer(); err != nil {
-		t.Error(err)
-	}
+	must(t, s.closeServer())
 }
 
 // Only who knows the path may ask, by GET and for the address itself: a page in

@@ -33,9 +33,7 @@ func TestInputIsAsBefore(t *testing.T) {
 	}
 	_ = requests.Close() // which ends the worker
 	_, _ = io.Copy(io.Discard, out)
-	if err := worker.Wait(); err != nil {
-		t.Error(err)
-	}
+	must(t, worker.Wait())
 	if !waits(t, ends[0]) {
 		t.Error("the input does not block after the worker's end, want that it does, as before")
 	}

@@ -55,9 +55,7 @@ func TestMix(t *testing.T) {
 	if err := p.operation.Answer(0, nil); refusal(err) != "unsupported: the answers of a mix are verified part by part" {
 		t.Errorf("answer: %v", err)
 	}
-	if err := p.close(); err != nil {
-		t.Error(err)
-	}
+	must(t, p.close())
 	checkLog(t, f, "prepare a", "prepare b", "close client of a", "close client of b", "close a", "close b")
 }
 

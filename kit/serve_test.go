@@ -121,9 +121,7 @@ func TestLifecycle(t *testing.T) {
 	s.ask(`{"type":"verify","id":5,"operation":"a","start":9,"count":2}`,
 		`{"type":"ok","id":5,"body":{"digest":"`+digestOf(t, []string{"int"}, append(rows, rows...)...)+`","rows":4}}`)
 	s.ask(`{"type":"close","id":6}`, `{"type":"ok","id":6,"body":{"nanos":N}}`)
-	if err := <-s.ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-s.ended)
 	checkLog(t, f, "open p", "prepare a", "answer 0", "answer 0",
 		"close client of a", "close client of a", "close a", "close database")
 }
@@ -202,9 +200,7 @@ func TestRefusals(t *testing.T) {
 
 	f.closing = errors.New("disk full")
 	failed(`{"type":"close"}`, "disk full")
-	if err := <-s.ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-s.ended)
 }
 
 func TestOpenFails(t *testing.T) {
@@ -213,9 +209,7 @@ func TestOpenFails(t *testing.T) {
 	s.ask(openIt, `{"type":"error","id":1,"code":"failed","definite":false,"message":"no such file"}`)
 	f.open = nil
 	s.ask(openIt, opened)
-	if err := s.end(); err != nil {
-		t.Error(err)
-	}
+	must(t, s.end())
 	checkLog(t, f, "open p", "close database")
 }
 

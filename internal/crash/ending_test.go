@@ -200,9 +200,7 @@ func TestSweepOfAMount(t *testing.T) {
 	if mounts(t, dir) == "" {
 		t.Fatal("nothing was left mounted")
 	}
-	if err := sweep(dir); err != nil {
-		t.Error(err)
-	}
+	must(t, sweep(dir))
 	if left := mounts(t, dir); left != "" {
 		t.Errorf("left mounted: %s", left)
 	}

@@ -232,9 +232,7 @@ func TestSweep(t *testing.T) {
 	if got := names(t, cache); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := going.Remove(); err != nil {
-		t.Error(err)
-	}
+	must(t, going.Remove())
 }
 
 func TestHostilePaths(t *testing.T) {

@@ -44,12 +44,8 @@ func TestSweep(t *testing.T) {
 	if _, err := own.folder(); err != nil {
 		t.Error(err)
 	}
-	if err := own.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := used.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, own.Close())
+	must(t, used.Close())
 	same(t, "folders after both", entries(t, dir), []string{"mine", "run-file", "sweeping.lock"})
 }
 

@@ -41,9 +41,7 @@ func TestFileBuilder(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("the file has %d bytes that differ from the %d of one that was built in memory", got.Len(), want.Len())
 	}
-	if err := spooled.Close(); err != nil {
-		t.Error(err)
-	}
+	must(t, spooled.Close())
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left behind, %v, want none", len(left), err)
 	}

@@ -49,9 +49,7 @@ func TestPauseStops(t *testing.T) {
 		_, rest, _ := bytes.Cut(stat, []byte(") "))
 		state = rest[0]
 	}
-	if err := w.Resume(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must(t, w.Resume(t.Context()))
 }
 
 // TestPanicWhileStarting: a fault on the thread that starts commands reaches the

@@ -341,9 +341,7 @@ func TestLadder(t *testing.T) {
 func TestEndInput(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "honest", Options{})
-	if err := w.EndInput(); err != nil {
-		t.Error(err)
-	}
+	must(t, w.EndInput())
 	status(t, w, "exit status 0")
 }
 

@@ -31,9 +31,7 @@ func TestWritersInTurn(t *testing.T) {
 	if err := operation.Answer(0, nil); err == nil || err.Error() != `operation "o" changes data: what it changed is verified with SQL` {
 		t.Errorf("got %v", err)
 	}
-	if err := errors.Join(client.Close(), operation.Close()); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(client.Close(), operation.Close()))
 	if did := f.did(); len(did) != 2 {
 		t.Errorf("closed %q, want one statement on each connection", did)
 	}
@@ -62,9 +60,7 @@ func TestWaitForWriter(t *testing.T) {
 			t.Errorf("%d and %d work at the same time", first, same)
 		}
 	}
-	if err := errors.Join(<-done, <-done); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(<-done, <-done))
 }
 
 // TestTransaction: one unit is a transaction of several operations.

@@ -330,9 +330,7 @@ func TestFacets(t *testing.T) {
 	if got, want := fmt.Sprint(f.series()), "[a b c]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if err := f.check(); err != nil {
-		t.Error(err)
-	}
+	must(t, f.check())
 	if err := (&Facets{Panels: []Facet{panel("abcdefghi", 1, 2)}}).check(); err == nil {
 		t.Error("got no error of nine curves")
 	}

@@ -354,9 +354,7 @@ func TestBare(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	l.Close()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must(t, <-ended)
 }
 
 func TestQuantile(t *testing.T) {

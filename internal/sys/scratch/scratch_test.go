@@ -113,9 +113,7 @@ func TestNamed(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(again.Path, "data")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was in it before: got %v, want that it is gone", err)
 	}
-	if err := again.Remove(); err != nil {
-		t.Error(err)
-	}
+	must(t, again.Remove())
 }
 
 // Who sweeps while another removes its folder takes nothing away from it, and puts

@@ -102,15 +102,11 @@ func TestStartAndStop(t *testing.T) {
 		ASSERT current_setting('server_version_num')::int / 10000 = ` + strings.SplitN(c.programs.Version, ".", 2)[0] + `;
 	END $$;`
 	before := c.Snapshot()
-	if err := c.Run(t.Context(), strings.NewReader(check)); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Run(t.Context(), strings.NewReader(check)))
 	if len(before) < 5 {
 		t.Errorf("a server of %d processes", len(before))
 	}
-	if err := c.Run(t.Context(), strings.NewReader("CREATE TABLE t (n bigint); INSERT INTO t SELECT generate_series(1, 100000); CHECKPOINT;")); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Run(t.Context(), strings.NewReader("CREATE TABLE t (n bigint); INSERT INTO t SELECT generate_series(1, 100000); CHECKPOINT;")))
 	if used := c.Snapshot().Since(before); used.CPU <= 0 || used.Written <= 0 {
 		t.Errorf("the server used %+v", used)
 	}
