@@ -11,7 +11,6 @@ import (
 	"assay/internal/dataset/recording"
 	"assay/internal/draft/recorded"
 	"assay/internal/plan/sqltext"
-	"assay/internal/sys/file"
 )
 
 // newLoggedText finds what is done again of a statement.
@@ -81,7 +80,7 @@ func SnapshotOf(log string) string { return strings.TrimSuffix(log, ".ndjson") +
 // changedSince says why a log cannot be done again on a database, which has been changed since it
 // began; empty: it can. A file system's clock may be behind.
 func (t *logged) changedSince(options *Options) string {
-	if !t.changes || options.AsRecorded || len(options.Logs) == 1 && file.Same(options.Database, SnapshotOf(options.Logs[0].Name)) {
+	if !t.changes || options.AsRecorded || len(options.Logs) == 1 && same(options.Database, SnapshotOf(options.Logs[0].Name)) {
 		return ""
 	}
 	for _, path := range []string{options.Database, options.Database + "-wal"} {
@@ -93,3 +92,10 @@ func (t *logged) changedSince(options *Options) string {
 }
 
 const behindClock = 10 * time.Millisecond
+
+// same reports whether two paths are one file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
+}
