@@ -208,11 +208,12 @@ func (a Answer) Lead() *Row {
 	return nil
 }
 
-// only finds the one that ran every operation, where nothing else did.
+// only finds the one that ran every operation, where everything else failed in one: what the
+// budget left out may run it.
 func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
-	able := slices.DeleteFunc(slices.Clone(candidates), func(c *Candidate) bool { return !c.ranked || c.NotOK+c.notRun > 0 })
-	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
+	able := slices.DeleteFunc(slices.Clone(candidates), func(c *Candidate) bool { return c.NotOK > 0 })
+	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 && able[0].ranked && able[0].notRun == 0 {
 		a.Only, a.Leaning = able[0], nil
 	}
 }

@@ -53,15 +53,18 @@ func TestOnlyOneRan(t *testing.T) {
 	ended := func(driver, operation string, outcome assay.Outcome) assay.Trial {
 		return analysistest.Ended(analysistest.Cell(operation, driver, "web"), outcome, "so")
 	}
-	for outcome, want := range map[assay.Outcome]bool{assay.OK: true, assay.NotRun: false} {
-		trials := append(slices.Clone(reads), ended("mattn", "get", assay.Failed), ended("mattn", "scan", assay.Failed))
-		if outcome == assay.OK {
-			trials = append(trials, analysistest.Launches(analysistest.Cell("scan", "modernc", "web"), 6, 1000, 1)...)
-		} else {
-			trials = append(trials, ended("modernc", "scan", outcome))
-		}
-		if got := mustReport(t, analysistest.PlainRun, trials).Answer().Only != nil; got != want {
-			t.Errorf("scan is %s: got that one ran every operation: %t, want %t", outcome, got, want)
+	scans := analysistest.Launches(analysistest.Cell("scan", "modernc", "web"), 6, 1000, 1)
+	for name, c := range map[string]struct {
+		others []assay.Trial // beside a driver's reads, and another's that failed
+		want   bool
+	}{
+		"ran all":             {scans, true},
+		"the budget ended":    {[]assay.Trial{ended("modernc", "scan", assay.NotRun)}, false},
+		"another was not run": {append(slices.Clone(scans), ended("glebarez", "get", assay.NotRun), ended("glebarez", "scan", assay.NotRun)), false},
+	} {
+		trials := slices.Concat(reads, []assay.Trial{ended("mattn", "get", assay.Failed), ended("mattn", "scan", assay.Failed)}, c.others)
+		if got := mustReport(t, analysistest.PlainRun, trials).Answer().Only != nil; got != c.want {
+			t.Errorf("%s: got that nothing else ran every operation: %t, want %t", name, got, c.want)
 		}
 	}
 }
