@@ -51,7 +51,7 @@ func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) er
 		if why != "" {
 			broken = true
 			p.add("foreign-key-parent", "changes of "+t.name+" or "+key.parent+" fail as soon as foreign keys are on", fmt.Sprintf("%s(%s) refers to %s", t.name, strings.Join(key.columns, ", "), why),
-				"a PRIMARY KEY or a UNIQUE index on what it refers to, or a key without REFERENCES")
+				"the table that it refers to, with a PRIMARY KEY or a UNIQUE index on those columns; or a column without REFERENCES")
 		}
 	}
 	rows, err := p.texts(ctx, `SELECT parent, count(*) FROM pragma_foreign_key_check(?) GROUP BY 1 ORDER BY 2 DESC`, t.name)

@@ -21,9 +21,6 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// ErrNothing says that patterns match no package.
-var ErrNothing = errors.New("no packages match")
-
 // listed is a package as the go command lists it.
 type listed struct {
 	ImportPath, Name, Dir, ForTest string
@@ -94,7 +91,7 @@ func loadProgram(ctx context.Context, dir string, patterns []string, table *fact
 			return nil, nothing(dir, root.path, root.Error.Err)
 		}
 	}
-	return nil, fmt.Errorf("%w %s", ErrNothing, strings.Join(patterns, " "))
+	return nil, fmt.Errorf("no packages match %s", strings.Join(patterns, " "))
 }
 
 func (l *listed) prepare() {
@@ -118,12 +115,12 @@ func (l *listed) prepare() {
 // without ./ before it for a package of the standard library.
 func nothing(dir, pattern, problem string) error {
 	if !strings.Contains(problem, "is not in std") {
-		return fmt.Errorf("%w: %s", ErrNothing, problem)
+		return fmt.Errorf("no packages match: %s", problem)
 	}
 	if info, err := os.Stat(filepath.Join(dir, pattern)); err == nil && info.IsDir() {
-		return fmt.Errorf("%w %s: write ./%s for the folder, or ./%s/... with those below it", ErrNothing, pattern, pattern, pattern)
+		return fmt.Errorf("no packages match %s: write ./%s for the folder, or ./%s/... with those below it", pattern, pattern, pattern)
 	}
-	return fmt.Errorf("%w %s: write ./FOLDER for a folder of the module, ./... for all of them", ErrNothing, pattern)
+	return fmt.Errorf("no packages match %s: write ./FOLDER for a folder of the module, ./... for all of them", pattern)
 }
 
 // see notes where the program uses SQLite, and what of it is not there.
