@@ -25,14 +25,12 @@ type selection struct {
 
 // run is a run under way.
 type run struct {
-	lab      *Lab
-	store    *store.Store
-	plan     *plan.Plan
-	now      assay.Run
-	chosen   selection
-	inTurn   bool                  // as in Request
-	leaveOut bool                  // likewise
-	sides    []map[string][]string // as in Request
+	lab     *Lab
+	store   *store.Store
+	plan    *plan.Plan
+	now     assay.Run
+	chosen  selection
+	request Request
 	// done are trials that the run has: those of before it was resumed, or of a new
 	// one those of cells whose worker could not be built.
 	done   []assay.Trial
@@ -72,7 +70,7 @@ const interruptedPatience = 5 * time.Second
 
 // choose selects the cells of the plan, new or of the run to resume.
 func (r *run) choose(ctx context.Context, request Request) error {
-	r.inTurn, r.leaveOut, r.sides = request.InTurn, request.LeaveOut, request.Sides
+	r.request = request
 	if r.plan = request.Plan; request.Resume {
 		if err := r.recall(ctx, request); err != nil {
 			return err
@@ -87,7 +85,7 @@ func (r *run) choose(ctx context.Context, request Request) error {
 // chooseCases selects the cells that the run's options ask for. The run keeps the names
 // that * stood for: another day there may be other drivers.
 func (r *run) chooseCases(ctx context.Context) (err error) {
-	r.chosen, err = r.lab.selectCases(ctx, r.plan, r.now.Options, r.sides)
+	r.chosen, err = r.lab.selectCases(ctx, r.plan, r.now.Options, r.request.Sides)
 	r.now.Options = r.chosen.options
 	return err
 }
@@ -156,7 +154,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 // config is what the run measures, as long as it takes.
 func (r *run) config(programs map[string]runner.Program, work *runner.Workspace, emit func(assay.Trial) error) runner.Config {
 	return runner.Config{Machine: r.lab.machine(work), Cases: r.chosen.cases, Programs: programs, Baseline: r.baseline(),
-		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact, InTurn: r.inTurn, LeaveOut: r.leaveOut,
+		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact, InTurn: r.request.InTurn, LeaveOut: r.request.LeaveOut,
 		Timeout: r.plan.Timeout, LatencyTarget: r.chosen.latency, Emit: emit,
 		Files: runner.Files{}, // shared with the ablation, which is to have the same data
 	}
