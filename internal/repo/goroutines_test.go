@@ -14,7 +14,6 @@ import (
 var unguarded = map[string]string{
 	"cmd/assay/main.go main":                          "the command recovers by itself",
 	"cmd/assay/load.go loadProcesses":                 "it waits for the end of the input, in a process of its own",
-	"internal/report/html.go write":                   "both goroutines guard what they make",
 	"internal/serve/browser/browser.go note":          "only tests have it",
 	"internal/crash/run.go start":                     "it waits for a process",
 	"internal/crash/powercut/disk_linux.go ServeDisk": "the FUSE server has a handler of panics",
