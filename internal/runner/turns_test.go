@@ -242,8 +242,8 @@ func TestInstanceThatDoesNotOpen(t *testing.T) {
 
 // A clock that is too slow shows in blocks of which each part is too short to show it.
 func TestSlowClockInParts(t *testing.T) {
-	b := newBench(t, strings.Replace(header, "honest, second", quarterBlock, 1)+strings.Replace(longInsert, "20000", "50000", 1))
-	b.Launches = 12 // a busy machine hides it for a while
+	b := newBench(t, strings.Replace(header, "second", quarterBlock, 1)+strings.Replace(longInsert, "20000", "50000", 1))
+	b.Launches = 12 // a busy machine hides it for a while, and one driver alone is not measured that often
 	b.run(t)
 	trials := b.of(quarterBlock)
 	last := trials[len(trials)-1]
