@@ -132,27 +132,32 @@ func (in *instance) reordered(ctx context.Context, j *job, u unitAnswer, got str
 }
 
 // difference says which row of wrong answers is the first wrong one, and what is wrong in it;
-// nothing where the worker does not tell its rows.
+// nothing where the worker does not tell all its rows, or the right ones cannot be found.
 func (in *instance) difference(ctx context.Context, j *job, name string, e expectation) (said string) {
 	type wanted struct {
 		position, number int
 		step             assay.Step
 		row              []any
 	}
+	ctx, cancel := in.r.bounded(ctx)
+	defer cancel()
+	var failed error
 	next, stop := iter.Pull(func(yield func(wanted) bool) {
-		w := wanted{position: -1}
-		_ = j.data.Rows(ctx, e.operation, e.trace, 0, e.count, func(position int, step assay.Step, row []any) error {
+		w, stopped := wanted{position: -1}, false
+		failed = j.data.Rows(ctx, e.operation, e.trace, 0, e.count, func(position int, step assay.Step, row []any) error {
 			if position != w.position {
 				w.number = 0
 			}
 			w = wanted{position, w.number + 1, step, row}
-			if !yield(w) {
+			if stopped = !yield(w); stopped {
 				return context.Canceled
 			}
 			return nil
 		})
+		if stopped {
+			failed = nil
+		}
 	})
-	defer stop()
 	private := j.Dataset.File != "" || j.Dataset.Recorded != ""
 	told := in.worker.Rows(ctx, wire.Verify{Operation: name, Count: int64(e.count)}, func(row []any) {
 		if said != "" {
@@ -164,8 +169,13 @@ func (in *instance) difference(ctx context.Context, j *job, name string, e expec
 			said = fmt.Sprintf("; at position %d, row %d is the first that differs: %s", w.position, w.number, what)
 		}
 	})
-	if w, more := next(); told && said == "" && more {
-		said = fmt.Sprintf("; at position %d, row %d is missing", w.position, w.number)
+	if told && said == "" {
+		if w, more := next(); more {
+			said = fmt.Sprintf("; at position %d, row %d is missing", w.position, w.number)
+		}
+	}
+	if stop(); !told || failed != nil {
+		return ""
 	}
 	return said
 }

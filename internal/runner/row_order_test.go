@@ -3,10 +3,15 @@
 package runner
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
+	"assay/kit/process"
+	"assay/kit/wire"
 )
 
 // open are operations whose SQL leaves the order of rows open, or which rows there are.
@@ -72,5 +77,25 @@ func TestWrongColumnIsNamed(t *testing.T) {
 		if got := wrongValue(step, c.got, right, c.private); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.got, got, c.want)
 		}
+	}
+}
+
+// A worker that does not tell its rows again is ended in time, and nothing is said of them.
+func TestRowsThatAreNotTold(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "worker")
+	script := `#!/bin/sh
+echo '{"type":"hello","protocol":1,"target":{"driver":"silent"},"capabilities":["sql","query"]}'
+read request && echo '{"type":"ok","id":1}'
+while read request; do :; done
+`
+	must(t, os.WriteFile(program, []byte(script), 0o700))
+	w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir()})
+	must(t, err)
+	defer w.Kill()
+	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Returns: []string{"int"}}}}
+	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: read, Clients: 1}, nil))
+	in := &instance{worker: w, r: &Runner{config: Config{Timeout: 50 * time.Millisecond}}}
+	if said := in.difference(t.Context(), &job{}, "read", expectation{count: 1}); said != "" || w.Alive() {
+		t.Errorf("got %q, the worker lives: %t; want nothing of one that has ended", said, w.Alive())
 	}
 }

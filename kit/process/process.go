@@ -223,10 +223,11 @@ func (w *Worker) handshake(ctx context.Context) error {
 		return w.breach(fmt.Sprintf("it speaks version %d, this is version %d: build worker and assay from the same source", w.hello.Protocol, wire.Protocol))
 	}
 	w.handle = w.call
-	if slices.Contains(w.hello.Capabilities, wire.CapQuery) {
+	has := func(capability string) bool { return slices.Contains(w.hello.Capabilities, capability) }
+	if has(wire.CapQuery) {
 		w.teller = &teller{Worker: w, prepared: map[string]wire.Operation{}}
 		w.handle = w.teller.call
-		if slices.Contains(w.hello.Capabilities, wire.CapSQL) {
+		if has(wire.CapSQL) && !has(wire.CapPostgreSQL) && !has(wire.CapDuckDB) {
 			w.handle = (&sqliteWorker{teller: w.teller}).call
 		}
 	}

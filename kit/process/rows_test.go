@@ -5,7 +5,6 @@ package process
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -15,10 +14,12 @@ func TestRowsFile(t *testing.T) {
 	unit := "\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00"
 	row := "\x02\x00\x00\x00\x05\x00\x00\x00" + "\x00" + "\x01\xff\xff\xff\xff\xff\xff\xff\xff" + "\x02\x00\x00\x00\x00\x00\x00\xf8\x3f" +
 		"\x03\x02\x00\x00\x00\xc3\xbc" + "\x04\x01\x00\x00\x00\x00"
-	file := rowsFile{filepath.Join(t.TempDir(), "rows")}
 	read := func(content string) (found []string, err error) {
-		must(t, os.WriteFile(file.path, []byte(content), 0o600))
-		err = file.each(func(unit unitRows, each eachRow) error {
+		file, err := newRowsFile(t.TempDir())
+		must(t, err)
+		defer file.remove()
+		must(t, os.WriteFile(file.Name(), []byte(content), 0o600))
+		err = file.each(t.Context(), 5, func(unit unitRows, each eachRow) error {
 			return each(func(step int, row []any) error {
 				found = append(found, fmt.Sprintf("%v %d %#v", unit, step, row))
 				return nil
@@ -38,5 +39,13 @@ func TestRowsFile(t *testing.T) {
 	}
 	if _, err := read(unit + "\x00\x00\x00\x00\x01\x00\x00\x00\x05"); err == nil {
 		t.Error("the tag 5: want an error")
+	}
+	for name, content := range map[string]string{
+		"more columns than declared":  unit + "\x00\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+		"a text longer than the file": unit + "\x00\x00\x00\x00\x01\x00\x00\x00\x03\xff\xff\xff\xff...",
+	} {
+		if got, err := read(content); err == nil || len(got) > 0 {
+			t.Errorf("%s: got %v, %v, want an error", name, got, err)
+		}
 	}
 }

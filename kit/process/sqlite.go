@@ -145,9 +145,12 @@ func (w *sqliteWorker) verifySQL(request wire.Verify) (verified wire.Verified, e
 	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
 }
 
+// maxColumns is how many a row has at most, by SQLite's own upper limit.
+const maxColumns = 32767
+
 // query has the worker run SQL, and visits the rows.
 func (w *sqliteWorker) query(request wire.Query, visit func([]any) error) error {
-	_, err := w.tell(w.ctx, wire.TypeQuery, func(path string) any {
+	_, err := w.tell(w.ctx, wire.TypeQuery, maxColumns, func(path string) any {
 		request.Rows = path
 		return request
 	}, nil, func(_ unitRows, each eachRow) error {

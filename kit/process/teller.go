@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"assay/kit/answer"
 	"assay/kit/column"
@@ -94,7 +93,7 @@ func (t *teller) rows(ctx context.Context, request wire.Verify, op wire.Operatio
 		request.Count = left
 	}
 	for {
-		size, err := t.tell(ctx, wire.TypeVerify, func(path string) any {
+		size, err := t.tell(ctx, wire.TypeVerify, columnsOf(op), func(path string) any {
 			request.Rows = path
 			return request
 		}, nil, func(_ unitRows, each eachRow) error { return each(visit) })
@@ -119,13 +118,20 @@ func (t *teller) measure(ctx context.Context, request wire.Measure, op wire.Oper
 	if request.Operations <= 0 {
 		return measured, wire.Errorf(wire.Invalid, "answers are told of a number of operations")
 	}
+	asked, err := unitsOf(request, op)
+	if err != nil {
+		return measured, err
+	}
 	digests := map[uint64][]string{}
-	_, err = t.tell(ctx, wire.TypeMeasure, func(path string) any {
+	_, err = t.tell(ctx, wire.TypeMeasure, columnsOf(op), func(path string) any {
 		request.Rows = path
 		return request
 	}, &measured, func(unit unitRows, each eachRow) error {
-		if int(unit.Part) >= len(parts) || parts[unit.Part].Changes {
+		if int64(unit.Part) >= int64(len(parts)) || parts[unit.Part].Changes {
 			return fmt.Errorf("there is no part %d that reads", unit.Part)
+		}
+		if len(digests[unit.Unit]) >= asked.times(unit.Unit) {
+			return fmt.Errorf("unit %d was not asked for, or is told too often", unit.Unit)
 		}
 		steps, err := answer.NewSteps(parts[unit.Part].Steps)
 		if err != nil {
@@ -135,35 +141,63 @@ func (t *teller) measure(ctx context.Context, request wire.Measure, op wire.Oper
 		digests[unit.Unit] = append(digests[unit.Unit], steps.Sum())
 		return err
 	})
-	if err != nil {
-		return measured, err
+	if err == nil {
+		measured.Digests = asked.ordered(digests)
 	}
-	measured.Digests, err = ordered(digests, request, op)
 	return measured, err
 }
 
-// ordered lists the digests of a measurement's units by their positions. One that several
-// clients ran has its digests in any order.
-func ordered(digests map[uint64][]string, request wire.Measure, op wire.Operation) ([]string, error) {
-	k, length := uint64(max(1, op.Transaction)), uint64(1)
-	if op.Trace != "" {
-		trace, err := column.Open(op.Trace)
-		if err != nil {
-			return nil, err
-		}
-		length = uint64(trace.Rows()) / k
-		if err := trace.Close(); err != nil {
-			return nil, err
-		}
+// units are those of a measurement: so many from the first one on, around the trace's end.
+type units struct{ first, count, length int }
+
+func unitsOf(request wire.Measure, op wire.Operation) (units, error) {
+	k := max(1, op.Transaction)
+	u := units{int(request.Start) / k, int(request.Operations) / k, 1}
+	if op.Trace == "" {
+		return u, nil
 	}
-	list := make([]string, uint64(request.Operations)/k)
+	trace, err := column.Open(op.Trace)
+	if err != nil {
+		return u, err
+	}
+	u.length = max(1, int(trace.Rows())/k)
+	return u, trace.Close()
+}
+
+// times is how often clients are to run the unit of a number.
+func (u units) times(unit uint64) int {
+	if unit >= uint64(u.length) {
+		return 0
+	}
+	times := u.count / u.length
+	if behind := (int(unit) - u.first%u.length + u.length) % u.length; behind < u.count%u.length {
+		times++
+	}
+	return times
+}
+
+// ordered lists the units' digests by their positions; a unit without one has failed. One
+// that several clients ran has its digests in any order.
+func (u units) ordered(digests map[uint64][]string) []string {
+	list := make([]string, u.count)
 	for i := range list {
-		unit := (uint64(request.Start)/k + uint64(i)) % length
+		unit := uint64((u.first + i) % u.length)
 		if found := digests[unit]; len(found) > 0 {
 			list[i], digests[unit] = found[0], found[1:]
 		}
 	}
-	return list, nil
+	return list
+}
+
+// columnsOf is how many columns a row that an operation answers has at most.
+func columnsOf(op wire.Operation) (most int) {
+	for _, step := range op.Steps {
+		most = max(most, len(step.Returns))
+	}
+	for _, part := range op.Parts {
+		most = max(most, columnsOf(part))
+	}
+	return most
 }
 
 // digesting adds rows to digests. What is not of its declared type has failed.
@@ -180,23 +214,35 @@ func digesting(steps answer.Steps) func(step int, row []any) error {
 }
 
 // tell sends a request with the path of a file, visits what the worker wrote to it, and
-// returns how many bytes that were.
-func (t *teller) tell(ctx context.Context, kind string, request func(path string) any, reply any, visit func(unitRows, eachRow) error) (size int64, err error) {
-	file, err := newRowsFile()
+// returns how many bytes that were. Where units of a measurement have failed, maybe to
+// write, the file is not looked at.
+func (t *teller) tell(ctx context.Context, kind string, columns int, request func(path string) any, reply any, visit func(unitRows, eachRow) error) (size int64, err error) {
+	file, err := newRowsFile(t.command.Dir)
 	if err != nil {
 		return 0, err
 	}
-	defer file.remove()
-	if err := t.Worker.call(ctx, kind, request(file.path), reply); err != nil {
+	defer func() {
+		if t.broken != nil {
+			t.Kill() // before the file is gone: it would make another
+		}
+		file.remove()
+	}()
+	if err := t.Worker.call(ctx, kind, request(file.Name()), reply); err != nil {
 		return 0, err
 	}
-	if err := file.each(visit); err != nil {
-		if errors.As(err, new(*wire.Error)) {
+	if m, measured := reply.(*wire.Measured); measured && m.Errors > 0 {
+		return 0, nil
+	}
+	if err := file.each(ctx, columns, visit); err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return 0, t.late(ctx)
+		case errors.As(err, new(*wire.Error)):
 			return 0, err
 		}
 		return 0, t.breach(fmt.Sprintf("its rows for %s: %v", kind, err))
 	}
-	info, err := os.Stat(file.path)
+	info, err := file.Stat()
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"assay/kit/answer"
@@ -19,7 +20,10 @@ import (
 	"assay/kit/wire"
 )
 
-func init() { fakes["teller"] = tellsPositions }
+func init() {
+	fakes["teller"] = tellsPositions
+	fakes["pipe"] = tellsByPipe
+}
 
 // tellsPositions is a worker whose operations answer their positions. The name says what it tells
 // of a measurement: numbers and parts of units.
@@ -32,6 +36,7 @@ func tellsPositions() {
 		}
 		check(json.Unmarshal(line, &asked))
 		var rows []byte
+		var failed int64
 		tell := func(number, part uint64, row ...uint64) {
 			rows = binary.LittleEndian.AppendUint64(rows, number)
 			rows = binary.LittleEndian.AppendUint64(rows, 1<<32|part)
@@ -52,10 +57,25 @@ func tellsPositions() {
 				check(err)
 				tell(number, part, number)
 			}
+			if number == 9 { // it could not write all
+				failed, rows = 1, rows[:len(rows)-1]
+			}
 		}
 		if asked.Rows != "" {
-			check(os.WriteFile(asked.Rows, rows, 0o600))
+			check(os.WriteFile(filepath.Base(asked.Rows), rows, 0o600)) // in its own folder
 		}
+		return body{wire.Envelope{Type: "ok", ID: head.ID}, wire.Measured{Errors: failed}}
+	})
+}
+
+// tellsByPipe is a worker that makes another file in the place of the one that it is given.
+func tellsByPipe() {
+	check(wire.Write(os.Stdout, wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapQuery}}))
+	serve(func(head wire.Envelope, line []byte) any {
+		var asked wire.Verify
+		check(json.Unmarshal(line, &asked))
+		check(os.Remove(asked.Rows))
+		check(syscall.Mkfifo(asked.Rows, 0o600))
 		return body{wire.Envelope{Type: "ok", ID: head.ID}, struct{}{}}
 	})
 }
@@ -73,11 +93,11 @@ func positionsDigest(t *testing.T, positions ...int64) string {
 // Answers of a worker that tells rows are digested in the order of positions, and no file
 // is left.
 func TestTeller(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	dir := t.TempDir()
 	trace := columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)})
 	read := wire.Operation{Steps: []wire.Step{{SQL: "SELECT", Query: true, Rows: 1, Returns: []string{"int"}}}, Trace: trace}
 	change := wire.Operation{Changes: true, Steps: []wire.Step{{SQL: "UPDATE", Rows: 1}}}
-	w := begin(t, "teller", Options{})
+	w := begin(t, "teller", Options{Dir: dir})
 	prepare := func(name string, op wire.Operation) {
 		op.Name = name
 		must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
@@ -92,9 +112,9 @@ func TestTeller(t *testing.T) {
 	if want := (wire.Verified{Digest: positionsDigest(t, all...), Rows: 1000}); verified != want {
 		t.Errorf("got %+v, want %+v", verified, want)
 	}
-	prepare("2/0 0/0 0/0", read) // position 1 has failed
+	prepare("2/0 0/0", read) // position 1 has failed
 	var m wire.Measured
-	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "2/0 0/0 0/0", Start: 2, Operations: 4, Answers: true}, &m))
+	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "2/0 0/0", Start: 2, Operations: 4, Answers: true}, &m))
 	if want := []string{positionsDigest(t, 2), positionsDigest(t, 0), "", ""}; !slices.Equal(m.Digests, want) {
 		t.Errorf("got %q, want %q", m.Digests, want)
 	}
@@ -104,12 +124,43 @@ func TestTeller(t *testing.T) {
 			t.Errorf("verify of %s: got %v, want unsupported", name, err)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
 		t.Errorf("%q is left, %v", left, err)
 	}
-	prepare("0/1", wire.Operation{Parts: []wire.Operation{read, change}, Trace: trace})
-	err := w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "0/1", Operations: 1, Answers: true}, &m)
-	if !errors.As(err, new(*ProtocolError)) {
-		t.Errorf("rows of a part that changes data: got %v, want a breach", err)
+	prepare("9/0", read) // which had an error
+	m = wire.Measured{}
+	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "9/0", Operations: 2, Answers: true}, &m))
+	if m.Errors != 1 || !slices.Equal(m.Digests, []string{"", ""}) {
+		t.Errorf("got %d errors, digests %q, want 1 and none", m.Errors, m.Digests)
+	}
+}
+
+// A worker that tells what it was not asked for breaks the protocol.
+func TestTellerRefuses(t *testing.T) {
+	trace := columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)})
+	read := wire.Operation{Steps: []wire.Step{{SQL: "SELECT", Query: true, Rows: 1, Returns: []string{"int"}}}, Trace: trace}
+	change := wire.Operation{Changes: true, Steps: []wire.Step{{SQL: "UPDATE", Rows: 1}}}
+	mix := wire.Operation{Parts: []wire.Operation{read, change}, Trace: trace}
+	for told, op := range map[string]wire.Operation{"0/1": mix, "1/0": read, "3/0": read, "2/0 2/0": read} {
+		op.Name = told
+		w := begin(t, "teller", Options{Dir: t.TempDir()})
+		must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
+		err := w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: told, Start: 2, Operations: 2, Answers: true}, nil)
+		if !errors.As(err, new(*ProtocolError)) || w.Alive() {
+			t.Errorf("%s: got %v, want a breach", told, err)
+		}
+	}
+}
+
+// A file that the worker has put in the place of the one for rows is not opened: of a pipe
+// that would not end.
+func TestTellerOpensNothingElse(t *testing.T) {
+	w := begin(t, "pipe", Options{Dir: t.TempDir()})
+	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT", Query: true, Returns: []string{"int"}}}}
+	w.teller.prepared["read"] = read
+	var verified wire.Verified
+	err := w.Call(soon(t), wire.TypeVerify, wire.Verify{Operation: "read", Count: 1}, &verified)
+	if err != nil || verified.Rows != 0 {
+		t.Errorf("got %+v, %v, want no rows", verified, err)
 	}
 }
