@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,13 +111,28 @@ func unpack(archive []byte, cacheDir string) (Source, error) {
 	}
 	defer partial.Remove()
 	made := filepath.Join(partial.Path, "made")
-	if err := os.CopyFS(made, files); err != nil {
+	if err := errors.Join(os.CopyFS(made, files), onlyOwnWrites(made)); err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
 	if err := os.Rename(made, dir); err != nil && !holdsSource(dir) {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
 	return Source{dir}, nil
+}
+
+// onlyOwnWrites takes the right to write what is in a folder from all but its owner,
+// whatever the umask gave: later runs trust the folder by its name, and compile what is in it.
+func onlyOwnWrites(folder string) error {
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, info.Mode().Perm()&^0o022)
+	})
 }
 
 // Pack writes the sources of kit and of all workers as an archive. Equal

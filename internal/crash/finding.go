@@ -101,7 +101,7 @@ func load(dir, id string) (evidence, error) {
 	defer unpacked.Close()
 	var e evidence
 	if err := gob.NewDecoder(unpacked).Decode(&e); err != nil {
-		return evidence{}, fmt.Errorf("read finding %s: %w", id, err)
+		return evidence{}, fmt.Errorf("read finding %s: it is damaged, or of another version of assay; run assay crash again: %w", id, err)
 	}
 	return e, nil
 }

@@ -149,10 +149,13 @@ func (d *Data) Told(ctx context.Context, op assay.Operation, trace *Trace, order
 		}
 		return nil
 	}
-	if err := d.Replay(ctx, op, trace, [][]int{order}, Watch{At: at, End: end}); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, notThose)
+	begun := false // before that it is not the data that fail
+	begin := func(context.Context, *sql.Conn) error { begun = true; return nil }
+	err = d.Replay(ctx, op, trace, [][]int{order}, Watch{Begin: begin, At: at, End: end})
+	if err != nil && begun {
+		err = fmt.Errorf("%w\n%s", err, notThose)
 	}
-	return digests, others
+	return digests, cmp.Or(err, others)
 }
 
 // notThose says what to do where the data are not those that the program had.

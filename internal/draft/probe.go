@@ -57,6 +57,9 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	if err != nil {
 		return err
 	}
+	c := b.cases[o.name]
+	c.Operation = op // what comes later need not copy the data to find the types again
+	b.cases[o.name] = c
 	for _, st := range o.steps {
 		st.sure = st.lookup() || st.changes() && st.verb != "UPDATE"
 	}

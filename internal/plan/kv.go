@@ -71,7 +71,11 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 	if !w.Records.set() {
 		return r.kv.sql.Schema, nil
 	}
-	r.kv.n, r.kv.value, r.kv.sql = r.size(w.Records.N), w.Records.Value, kv.Of(int(r.number(w.Records.Fields, "fields", 1, maxFields, 0)))
+	fields := int64(0)
+	if w.Records.Fields.set() {
+		fields = r.number(w.Records.Fields, "fields", 1, maxFields, maxFields)
+	}
+	r.kv.n, r.kv.value, r.kv.sql = r.size(w.Records.N), w.Records.Value, kv.Of(int(fields))
 	r.kv.key = r.keySQL(w.Records.Key)
 	values := strings.TrimPrefix(r.newValue(r.kv.value), "SELECT ")
 	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(r.kv.n), Select: r.kv.key + ", " + values}}

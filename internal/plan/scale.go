@@ -66,7 +66,7 @@ func (w *Workload) sizes() []string {
 // size resolves how many records there are. What a param gives is scaled already.
 func (r *resolver) size(n number) int64 {
 	const what = "n"
-	records := r.number(n, what, 1, maxRows, 0)
+	records := r.number(n, what, 1, maxRows, 1)
 	if n.paramOf() == "" && r.scale != 0 {
 		scaled := times(records, r.scale)
 		r.resized = r.resized || scaled != records
