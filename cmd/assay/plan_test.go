@@ -17,6 +17,13 @@ func TestBudgetOf(t *testing.T) {
 	}
 }
 
+// Somebody waits for plan check: scripts set another time than this one.
+func TestCheckPatience(t *testing.T) {
+	if checkPatience != 15*time.Second {
+		t.Errorf("plan check times operations for %s, want 15s", checkPatience)
+	}
+}
+
 // What a budget is for depends on whether the minimum fits.
 func TestOfBudget(t *testing.T) {
 	for _, c := range []struct {

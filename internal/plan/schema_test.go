@@ -62,6 +62,21 @@ func TestSchemaHasTheWords(t *testing.T) {
 			t.Errorf("%s: the schema has %v, want %v", name, got, want)
 		}
 	}
+	draws := maps.Clone(keyDraws)
+	delete(draws, "")
+	drawn := map[string]assay.ValueKind{"uniform": assay.Uniform, "in-order": assay.Seq, "zipfian": assay.Scrambled, "zipfian-table": assay.Zipf, "latest": assay.Latest}
+	if diff := cmp.Diff(drawn, draws); diff != "" {
+		t.Errorf("draw of keys (-want +got)\n%s", diff)
+	}
+	for _, draw := range under(theFormat().root, "$defs", "keyDraw", "enum").([]any) {
+		delete(draws, draw.(string))
+		if _, known := drawn[draw.(string)]; !known && draw != "next" {
+			t.Errorf("draw: the schema has %v for keys, which nothing reads", draw)
+		}
+	}
+	if len(draws) > 0 {
+		t.Errorf("draw: the schema lacks %v for keys", draws)
+	}
 	for _, draw := range under(theFormat().root, "$defs", "rowDraw", "enum").([]any) {
 		if _, known := sqlDraws[draw.(string)]; !known {
 			t.Errorf("draw: the schema has %v, which nothing reads", draw)

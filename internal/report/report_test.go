@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -206,9 +207,12 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
+// benchfmtLine is a line of the Go benchmark format: a key begins without capitals, and ends at the colon.
+var benchfmtLine = regexp.MustCompile(`^(\n|Unit |Benchmark|[^\s:A-Z]+: )`)
+
 // Hostile text stands in every place that a user or a worker can write to.
 func TestHostileText(t *testing.T) {
-	const evil = "x|y\n\r\t\x1b[2J<script>`*_\u2028\u202e\xff \"q\",;= /z"
+	const evil = "x|y\n\r\t\x1b[2J<script>`*_\u2028\u202e\xff \"q\",;:= /z"
 	c := analysistest.Cell(evil, evil, evil)
 	c.Plan, c.Workload, c.Engine, c.Statement = evil, evil, evil, evil
 	c.Params = map[string]string{evil: evil}
@@ -236,6 +240,11 @@ func TestHostileText(t *testing.T) {
 			checkMarkdown(t, out.String())
 		}
 		if format == "benchfmt" {
+			for line := range strings.Lines(out.String()) {
+				if !benchfmtLine.MatchString(line) {
+					t.Errorf("no line of benchfmt: %q", line)
+				}
+			}
 			if got := readBenchfmt(t, &out); len(got) != 2 {
 				t.Errorf("%d benchmark lines, want 2", len(got))
 			}

@@ -90,6 +90,20 @@ func positionsDigest(t *testing.T, positions ...int64) string {
 	return hash.Sum()
 }
 
+// The units of transactions are numbered by the transaction, whichever a measurement begins with.
+func TestTellerTransactions(t *testing.T) {
+	op := wire.Operation{Name: "1/0 0/0", Transaction: 2,
+		Trace: columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)}, []any{int64(3)}),
+		Steps: []wire.Step{{SQL: "SELECT", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}}}
+	w := begin(t, "teller", Options{})
+	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
+	var m wire.Measured
+	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: op.Name, Start: 2, Operations: 4, Answers: true}, &m))
+	if want := []string{positionsDigest(t, 1), positionsDigest(t, 0)}; !slices.Equal(m.Digests, want) {
+		t.Errorf("got %q, want %q", m.Digests, want)
+	}
+}
+
 // Answers of a worker that tells rows are digested in the order of positions, and no file
 // is left.
 func TestTeller(t *testing.T) {

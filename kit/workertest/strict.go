@@ -239,6 +239,11 @@ func stepsApart(b *bench) {
 	got := b.verify(wire.Verify{Operation: "both", Count: 2})
 	expect("rows", got.Rows, int64(6))
 	expect("digest of the digests of two steps", got.Digest, fmt.Sprintf("%x", sha256.Sum256([]byte(first+second))))
+	if b.can(wire.CapAnswers) {
+		first, second = digest([]string{"int"}, [][]any{{int64(1)}}), digest([]string{"int"}, [][]any{{int64(2)}, {int64(3)}})
+		m := b.measure(wire.Measure{Operation: "both", Operations: 1, Answers: true})
+		expect("what clients tell of two steps", strings.Join(m.Digests, " "), fmt.Sprintf("%x", sha256.Sum256([]byte(first+second))))
+	}
 }
 
 // changesNotVerified checks that verifying an operation that changes data is
