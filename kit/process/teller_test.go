@@ -95,7 +95,7 @@ func TestTellerTransactions(t *testing.T) {
 	op := wire.Operation{Name: "1/0 0/0", Transaction: 2,
 		Trace: columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)}, []any{int64(3)}),
 		Steps: []wire.Step{{SQL: "SELECT", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}}}
-	w := begin(t, "teller", Options{})
+	w := begin(t, "teller", Options{Dir: t.TempDir()})
 	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
 	var m wire.Measured
 	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: op.Name, Start: 2, Operations: 4, Answers: true}, &m))
