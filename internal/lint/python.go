@@ -48,7 +48,7 @@ type pythonModule struct {
 	settings []written
 }
 
-var errNoPython = errors.New("Python is not installed")
+var errNoPython = errors.New("no Python is installed")
 
 // parsePython asks Python what files say. Python parses them and runs nothing of
 // them.

@@ -81,11 +81,11 @@ func TestPythonProblems(t *testing.T) {
 func TestWithoutPython(t *testing.T) {
 	t.Setenv("ASSAY_PYTHON", filepath.Join(t.TempDir(), "none"))
 	if _, err := parsePython(t.Context(), []source{{"a.py", ""}}); !errors.Is(err, errNoPython) || !strings.Contains(err.Error(), "apt-get install python3") {
-		t.Errorf("got %v, want that Python is not installed", err)
+		t.Errorf("got %v, want that no Python is installed", err)
 	}
 	dir := folder(t, map[string]string{"a.py": "create_engine('sqlite:///a.db')", "b.py": "x = 1"})
 	result, err := Configurations(t.Context(), dir, measured())
-	if err != nil || len(result.Broken) != 1 || !strings.HasPrefix(result.Broken[0], "a.py: Python is not installed") {
+	if err != nil || len(result.Broken) != 1 || !strings.HasPrefix(result.Broken[0], "a.py: no Python is installed") {
 		t.Errorf("got %+v, %v, want that a.py was not read", result, err)
 	}
 	if packages := (Result{Packages: 1}); result.Checked() {
