@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -80,22 +81,58 @@ func TestWrongColumnIsNamed(t *testing.T) {
 	}
 }
 
-// A worker that does not tell its rows again is ended in time, and nothing is said of them.
-func TestRowsThatAreNotTold(t *testing.T) {
+// askedRows is an instance of a shell script that has prepared the operation "read", and then is
+// asked for its rows.
+func askedRows(t *testing.T, script string) *instance {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "worker")
-	script := `#!/bin/sh
-echo '{"type":"hello","protocol":1,"target":{"driver":"silent"},"capabilities":["sql","query"]}'
+	before := `#!/bin/sh
+echo '{"type":"hello","protocol":1,"target":{"driver":"script"},"capabilities":["sql","query"]}'
 read request && echo '{"type":"ok","id":1}'
-while read request; do :; done
 `
-	must(t, os.WriteFile(program, []byte(script), 0o700))
+	must(t, os.WriteFile(program, []byte(before+script), 0o700))
 	w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir()})
 	must(t, err)
-	defer w.Kill()
+	t.Cleanup(w.Kill)
 	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Returns: []string{"int"}}}}
 	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: read, Clients: 1}, nil))
-	in := &instance{worker: w, r: &Runner{config: Config{Timeout: 50 * time.Millisecond}}}
-	if said := in.difference(t.Context(), &job{}, "read", expectation{count: 1}); said != "" || w.Alive() {
-		t.Errorf("got %q, the worker lives: %t; want nothing of one that has ended", said, w.Alive())
+	return &instance{worker: w, r: &Runner{config: Config{Timeout: time.Minute}}}
+}
+
+// A worker that does not tell its rows again is ended in time, and nothing is said of them.
+func TestRowsThatAreNotTold(t *testing.T) {
+	in := askedRows(t, "while read request; do :; done\n")
+	in.r.config.Timeout = 50 * time.Millisecond
+	if said := in.difference(t.Context(), &job{}, "read", expectation{count: 1}); said != "" || in.worker.Alive() {
+		t.Errorf("got %q, the worker lives: %t; want nothing of one that has ended", said, in.worker.Alive())
+	}
+}
+
+// The first wrong row is told; of what somebody keeps in a file, or has recorded, no value.
+func TestWrongRowIsTold(t *testing.T) {
+	const five = `read request
+path=${request##*'"rows":"'}
+printf '\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\1\5\0\0\0\0\0\0\0' >"${path%%'"'*}"
+echo '{"type":"ok","id":2}'
+read request
+`
+	data, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Schema: "CREATE TABLE t (n INTEGER)"})
+	must(t, err)
+	op := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	trace, err := data.Trace(t.Context(), op, 1)
+	must(t, err)
+	for _, c := range []struct {
+		of   assay.Dataset
+		want string
+	}{
+		{assay.Dataset{}, "is 5, want 1"},
+		{assay.Dataset{File: "own.db"}, "is another int"},
+		{assay.Dataset{Recorded: "log.db"}, "is another int"},
+	} {
+		j := &job{Case: assay.Case{Dataset: c.of}, data: data}
+		want := "; at position 0, row 1 is the first that differs: column 1 " + c.want
+		if said := askedRows(t, five).difference(t.Context(), j, "read", expectation{operation: op, trace: trace, count: 1}); said != want {
+			t.Errorf("file %q, recorded %q: got %q, want %q", c.of.File, c.of.Recorded, said, want)
+		}
 	}
 }

@@ -126,6 +126,17 @@ func TestTeller(t *testing.T) {
 	if want := (wire.Verified{Digest: positionsDigest(t, all...), Rows: 1000}); verified != want {
 		t.Errorf("got %+v, want %+v", verified, want)
 	}
+	text := read
+	text.Steps = []wire.Step{{SQL: "SELECT", Query: true, Rows: 1, Returns: []string{"text"}}}
+	prepare("text", text)
+	wrong := wire.Verify{Operation: "text", Start: 5, Count: 2}
+	if err := w.Call(t.Context(), wire.TypeVerify, wrong, &verified); err == nil {
+		t.Error("numbers are verified as text")
+	}
+	var rows []any
+	if told := w.Rows(t.Context(), wrong, func(row []any) { rows = append(rows, row...) }); !told || !slices.Equal(rows, []any{int64(5), int64(6)}) {
+		t.Errorf("the rows of another type are %v, all told: %t; want 5 and 6, all", rows, told)
+	}
 	prepare("2/0 0/0", read) // position 1 has failed
 	var m wire.Measured
 	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "2/0 0/0", Start: 2, Operations: 4, Answers: true}, &m))
