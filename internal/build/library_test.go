@@ -2,15 +2,18 @@ package build
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"assay/kit/answer"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
@@ -144,6 +147,36 @@ func TestToldAnswersAreTheMeasuredOnes(t *testing.T) {
 		if alike := len(m.Digests) == 1 && m.Digests[0] == stored.Digest; m.Errors != errs || alike != (errs == 0) {
 			t.Errorf("%s: got %d errors (%s) and digests %q, stored is %s; want %d errors", sql, m.Errors, m.Error, m.Digests, stored.Digest, errs)
 		}
+	}
+}
+
+// Of a large answer all rows are told, in order, and of a unit with another number of rows
+// than expected nothing.
+func TestRowsOfLargeAndOfWrongAnswers(t *testing.T) {
+	node24(t)
+	const many = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5000) SELECT n FROM c"
+	hash, err := answer.New([]string{"int"})
+	must(t, err)
+	for n := range int64(5000) {
+		must(t, hash.Row([]any{n + 1}))
+	}
+	want := hash.Sum()
+	for _, name := range []string{"python", "node-sqlite"} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := opened(t, name, wire.Open{Path: filepath.Join(t.TempDir(), "a.db"), Readers: 1})
+			for told, rows := range map[string]int{want: 5000, "": 1} {
+				op := one(many)
+				op.Operation.Name, op.Operation.Steps[0].Rows = fmt.Sprint(rows), rows
+				ask(t, w, wire.TypePrepare, op, nil)
+				var found wire.Verified
+				ask(t, w, wire.TypeVerify, wire.Verify{Operation: op.Operation.Name, Count: 1}, &found)
+				var m wire.Measured
+				ask(t, w, wire.TypeMeasure, wire.Measure{Operation: op.Operation.Name, Operations: 1, Answers: true}, &m)
+				if found != (wire.Verified{Digest: want, Rows: 5000}) || m.Errors > 0 || !slices.Equal(m.Digests, []string{told}) {
+					t.Errorf("of %d rows that are expected: verified %+v, measured %+v; want the digest %q", rows, found, m, told)
+				}
+			}
+		})
 	}
 }
 

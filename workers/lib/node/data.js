@@ -51,13 +51,18 @@ function getter(type, data, values, content) {
   }
 }
 
-// writeUnit appends a unit to a file of rows: of each its step and its values, as they are
+// writeUnit appends a unit to a file of rows that is there already: of each its step and its values, as they are
 // stored: BigInt for an integer, number for a real.
 function writeUnit(path, number, part, rows) {
-  fs.appendFileSync(path, words(number, 0, part, rows.length));
-  for (let i = 0; i < rows.length; i += ROWS) {
-    const some = rows.slice(i, i + ROWS).flatMap(([step, row]) => [words(step, row.length), ...row.map(stored)]);
-    fs.appendFileSync(path, Buffer.concat(some));
+  const file = fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_APPEND);
+  try {
+    fs.writeFileSync(file, words(number, 0, part, rows.length));
+    for (let i = 0; i < rows.length; i += ROWS) {
+      const some = rows.slice(i, i + ROWS).flatMap(([step, row]) => [words(step, row.length), ...row.map(stored)]);
+      fs.writeFileSync(file, Buffer.concat(some));
+    }
+  } finally {
+    fs.closeSync(file);
   }
 }
 

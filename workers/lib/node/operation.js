@@ -143,7 +143,7 @@ class Operation {
 // keep keeps what a client was answered: objects, in which a number stands for an integer
 // too, rounded where it is too large.
 function keep(kept, { number, names }, answer) {
-  const value = (shown) => (Number.isInteger(shown) && Math.abs(shown) < 2 ** 63 ? BigInt(shown) : shown);
+  const value = (shown) => (Number.isInteger(shown) && shown >= -(2 ** 63) && shown < 2 ** 63 ? BigInt(shown) : shown);
   for (const row of answer) kept.rows.push([number, (names || namesOf(row)).map((name) => value(row[name]))]);
 }
 

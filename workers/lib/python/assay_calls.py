@@ -71,7 +71,7 @@ class Call:
         """Tells what the last unit did; false where there was none."""
         if self.answer is None:
             return False
-        rows.unit(0, 0, [(0, row) for row in self.answer])
+        rows.unit(0, 0, [(0, self.answer)])
         return True
 
     def measure(self, request):
@@ -82,8 +82,8 @@ class Call:
         began = clock()
         self.answer = self.calls.unit(self.name)
         if self.rows in (-1, len(self.answer)):  # of what is wrong all time counts
-            self.stopped += clock() - began - self.calls.nanos
             for name, value in self.calls.counters.items():
                 before = self.used.get(name, 0)
                 self.used[name] = max(value, before) if name == "peak_bytes" else value + before
+            self.stopped += clock() - began - self.calls.nanos
         return len(self.answer)

@@ -1,9 +1,11 @@
 """What travels beside the protocol's lines: column files, rows, histograms, counters."""
 
 import collections
+import contextlib
 import mmap
 import os
 import struct
+import threading
 import time
 
 
@@ -63,18 +65,28 @@ class Columns:
         return self._function(f"({''.join(f'{value}, ' for value in self._values[first : first + count])})")
 
 
-class Rows:
-    """A file of rows as they are stored."""
+class Rows(contextlib.AbstractContextManager):
+    """A file of rows as they are stored, which is there already."""
 
     def __init__(self, path):
-        self.file = open(path, "ab", buffering=0)
+        self.file, self.lock = open(path, "r+b"), threading.Lock()
 
-    def unit(self, number, part, rows):
-        """Writes the rows of a unit's steps, at once: clients share the file."""
-        content = [struct.pack("<QII", number, part, len(rows))]
-        for step, row in rows:
-            content += [struct.pack("<II", step, len(row)), *map(stored, row)]
-        self.file.write(b"".join(content))
+    def __exit__(self, *_error):
+        self.file.close()
+
+    def unit(self, number, part, answers):
+        """Writes the rows of a unit's steps: clients share the file."""
+        with self.lock:
+            self.file.write(struct.pack("<QII", number, part, row_count(answers)))
+            for step, rows in answers:
+                for row in rows:
+                    self.file.write(b"".join([struct.pack("<II", step, len(row)), *map(stored, row)]))
+            self.file.flush()
+
+
+def row_count(answers):
+    """The number of rows of all steps."""
+    return sum(len(rows) for _, rows in answers)
 
 
 def stored(value):

@@ -13,7 +13,7 @@ import sys
 from functools import partial
 
 from assay_calls import Call
-from assay_data import UNCOUNTED, Columns, Refusal, Rows, counters, invalid
+from assay_data import UNCOUNTED, Columns, Refusal, Rows, counters, invalid, row_count
 from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
 BUSY = (5, 6)
@@ -176,7 +176,8 @@ class Worker:
         else:
             rows = self.rows(connection, request["sql"])
             if request.get("rows"):
-                Rows(request["rows"]).unit(0, 0, [(0, row) for row in rows])
+                with Rows(request["rows"]) as file:
+                    file.unit(0, 0, [(0, rows)])
         return {}
 
     def prepare(self, request):
@@ -214,11 +215,14 @@ class Worker:
         invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if not request.get("answers"):
             return Lap(operation, request, operation.clients).run() | {"loop_ns": Null.of(operation, request)}
-        rows, count = Rows(request["rows"]), len(operation.clients)
-        return Lap(operation, request, [operation.teller(i, count, rows.unit) for i in range(count)]).run()
+        clients = len(operation.clients)
+        with Rows(request["rows"]) as rows:
+            return Lap(operation, request, [operation.teller(i, clients, rows.unit) for i in range(clients)]).run()
 
     def verify(self, request):
-        told = self.prepared(request).verify(request.get("start", 0), request.get("count", 0), Rows(request["rows"]))
+        operation = self.prepared(request)
+        with Rows(request["rows"]) as rows:
+            told = operation.verify(request.get("start", 0), request.get("count", 0), rows)
         invalid(not told, "it was not measured yet: a call is verified by what it did last")
         return {}
 
@@ -402,17 +406,22 @@ class Operation:
         return True
 
     def teller(self, number, clients, tell):
-        """The same client, which tells the rows of its answers, too."""
-        return self.client(number, clients, {id(c): partial(self.told, c, tell) for c in self.connections})
+        """The same client, which tells the rows of its right answers, too."""
+
+        def right(position, part, answers):
+            if self.rows in (-1, row_count(answers)):
+                tell(position, part, answers)
+
+        return self.client(number, clients, {id(c): partial(self.told, c, right) for c in self.connections})
 
     def told(self, connection, tell, position):  # async
         found = []
         for i, run in enumerate(self.runs[id(connection)]):
             if self.steps[i].get("query"):
                 rows = run(self.arguments[i](position))  # await
-                found += [(i, row) for row in rows]
+                found.append((i, rows))
         tell(position, 0, found)
-        return len(found)
+        return row_count(found)
 
 
 def queue(items):
@@ -476,7 +485,7 @@ class Mix:
         at = [0]  # its row
 
         def client(i, part):
-            told = lambda _position, _part, rows: tell(at[0], i, rows)
+            told = lambda _position, _part, answers: tell(at[0], i, answers)
             return part.client(number, clients) if part.changes else part.teller(number, clients, told)
 
         run = self.unit_of([client(i, part) for i, part in enumerate(self.parts)])

@@ -18,7 +18,7 @@ pub use measure::Fault;
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufRead, Write};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -70,10 +70,11 @@ fn types(j: &Json) -> Result<Vec<Kind>, Refusal> {
     texts(j, "returns").iter().map(|t| Kind::parse(t).map_err(invalid)).collect()
 }
 
-/// The file to which a request has something written behind what is there.
+/// The file to which a request has something written behind what is there; that of rows is
+/// there already.
 fn file(j: &Json, key: &str) -> Result<Option<File>, Refusal> {
     let path = Some(text(j, key)).filter(|path| !path.is_empty());
-    path.map(|path| File::options().append(true).create(true).open(path)).transpose().map_err(failed)
+    path.map(|path| File::options().append(true).create(key != "rows").open(path)).transpose().map_err(failed)
 }
 
 /// The version of a crate, by Cargo.lock.
@@ -229,7 +230,7 @@ impl<'a> Client<'a> {
         if rows != want && want >= 0 {
             return Err(Fault { miss: true, ..format!("{rows} rows, expected are {want}").into() });
         }
-        if let (Some(file), Some(seen)) = (told, seen) {
+        if let (Some(file), Some(mut seen)) = (told, seen) {
             seen.write(unit, part, file)?;
         }
         Ok(())
@@ -344,27 +345,19 @@ impl<E: Engine> Worker<E> {
     }
 
     fn verify(&self, r: &Json) -> Reply {
-        let mut out = BufWriter::new(file(r, "rows")?.ok_or_else(|| invalid("verify wants a file for rows"))?);
-        if text(r, "operation").is_empty() {
-            let mut wrote = Ok(());
-            self.engine.rows(r, &mut |row| {
-                let mut one = Rows::default();
-                one.add(0, row);
-                if wrote.is_ok() {
-                    wrote = one.write(0, 0, &mut out);
-                }
-            })?;
-            wrote.map_err(failed)?;
-        } else {
-            let (o, start, n) = (self.operation(r)?, count(r, "start")?, count(r, "count")?);
+        let o = if text(r, "operation").is_empty() { None } else { Some(self.operation(r)?) };
+        let out = file(r, "rows")?.ok_or_else(|| invalid("verify wants a file for rows"))?;
+        let mut rows = Rows::into_file(Some(out));
+        if let Some(o) = o {
+            let (start, n) = (count(r, "start")?, count(r, "count")?);
             let mut client = Client { alone: true, ..Client::new(0, 1) };
             for p in start..start + n {
-                let (mut seen, at) = (Rows::default(), p % o.positions());
-                self.engine.run(&mut client, o, at, Some(&mut seen)).map_err(|fault| failed(fault.text))?;
-                seen.write(at, 0, &mut out).map_err(failed)?;
+                self.engine.run(&mut client, o, p % o.positions(), Some(&mut rows)).map_err(|fault| failed(fault.text))?;
             }
+        } else {
+            self.engine.rows(r, &mut |row| rows.add(0, row))?;
         }
-        out.flush().map_err(failed)?;
+        rows.finish().map_err(failed)?;
         Ok(json!({}))
     }
 
@@ -376,9 +369,9 @@ impl<E: Engine> Worker<E> {
             "open" => self.open(r),
             "settings" => Ok(json!({"connections": self.engine.settings(&texts(r, "names"))?})),
             "query" => {
-                let mut rows = Rows::default();
+                let mut rows = Rows::into_file(file(r, "rows")?);
                 self.engine.query(r, &mut |row| rows.add(0, row))?;
-                file(r, "rows")?.map_or(Ok(()), |file| rows.write(0, 0, file)).map_err(failed)?;
+                rows.finish().map_err(failed)?;
                 Ok(json!({}))
             }
             "prepare" => self.prepare(r),

@@ -1,7 +1,8 @@
 //! What travels beside the lines of the protocol (docs/protocol.md): values, column
 //! files, rows, histograms.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Result as Io, Write};
 
 /// The declared type of a column of an answer.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -122,18 +123,33 @@ impl Trace {
     }
 }
 
-/// Rows of a unit as they are stored.
+/// So many bytes of rows are written at once.
+const ENOUGH: usize = 1 << 16;
+/// What stands before the rows of a unit.
+const HEAD: usize = 16;
+
+/// Rows as they are stored: those of a unit, or all that a file gets, in as many units as
+/// there are.
 #[derive(Default)]
 pub struct Rows {
     bytes: Vec<u8>,
     count: u32,
+    file: Option<Io<File>>,
 }
 
 impl Rows {
+    pub fn into_file(file: Option<File>) -> Rows {
+        Rows { file: file.map(Ok), ..Rows::default() }
+    }
+
     pub fn add(&mut self, step: usize, row: &[Value]) {
+        self.bytes.resize(self.bytes.len().max(HEAD), 0);
         self.count += 1;
         self.bytes.extend([step as u32, row.len() as u32].map(u32::to_le_bytes).concat());
         row.iter().for_each(|value| self.value(value));
+        if self.bytes.len() >= ENOUGH && self.file.is_some() {
+            self.drain();
+        }
     }
 
     fn value(&mut self, value: &Value) {
@@ -150,8 +166,27 @@ impl Rows {
     }
 
     /// Adds the unit to a file, at once: clients share it.
-    pub fn write(self, unit: u64, part: usize, mut file: impl Write) -> std::io::Result<()> {
-        file.write_all(&[&unit.to_le_bytes()[..], &(part as u32).to_le_bytes(), &self.count.to_le_bytes(), &self.bytes].concat())
+    pub fn write(&mut self, unit: u64, part: usize, mut file: &File) -> Io<()> {
+        self.bytes.resize(self.bytes.len().max(HEAD), 0);
+        self.bytes[..8].copy_from_slice(&unit.to_le_bytes());
+        self.bytes[8..12].copy_from_slice(&(part as u32).to_le_bytes());
+        self.bytes[12..HEAD].copy_from_slice(&self.count.to_le_bytes());
+        file.write_all(&self.bytes)
+    }
+
+    /// Writes what there is to the file. After an error, what follows is dropped.
+    fn drain(&mut self) {
+        self.file = match self.file.take() {
+            Some(Ok(file)) => Some(self.write(0, 0, &file).map(|()| file)),
+            other => other,
+        };
+        self.bytes.clear();
+        self.count = 0;
+    }
+
+    pub fn finish(mut self) -> Io<()> {
+        self.drain();
+        self.file.map_or(Ok(()), |wrote| wrote.map(|_| ()))
     }
 }
 
