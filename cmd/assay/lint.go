@@ -82,7 +82,7 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 				result.Seen++ // a lock file names a library, and what opens SQLite is not read
 			}
 			if result.Configurations+len(result.Findings)+len(result.NotJudged) == 0 {
-				err = errors.New("nothing to check: of programs in other languages than Go, it reads how Rails, Django and SQLAlchemy open SQLite, and finds nothing of it; assay inspect DRIVER shows what settings become in any driver")
+				err = errors.New("nothing to check: there is no Go, and nothing by which Rails, Django or SQLAlchemy open SQLite; assay inspect DRIVER shows what settings become in any driver")
 			}
 			return result, err
 		}

@@ -336,23 +336,15 @@ func (d *Data) Rows(ctx context.Context, op assay.Operation, trace *Trace, from,
 	if op, err = d.Resolve(ctx, op); err != nil {
 		return err
 	}
-	conn, done, err := d.connect(ctx, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	s, err := newSession(ctx, conn, op, trace)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	return batches(ctx, conn, from, from+count, func(position int) error {
-		return s.each(position, func(st *step) error {
-			rows, err := st.stmt.QueryContext(ctx, st.args...)
-			if err != nil {
-				return err
-			}
-			return Visit(rows, func(row []any) error { return visit(position, st.Step, row) })
+	return inSession(ctx, d.connect, op, trace, func(conn *sql.Conn, s *session) error {
+		return batches(ctx, conn, from, from+count, func(position int) error {
+			return s.each(position, func(st *step) error {
+				rows, err := st.stmt.QueryContext(ctx, st.args...)
+				if err != nil {
+					return err
+				}
+				return Visit(rows, func(row []any) error { return visit(position, st.Step, row) })
+			})
 		})
 	})
 }

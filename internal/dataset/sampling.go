@@ -61,30 +61,12 @@ func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count 
 	return tried, err
 }
 
-// opening opens the data or, to change them, a private copy.
-type opening func(ctx context.Context, private bool) (conn *sql.Conn, done func() error, err error)
-
 // connectToTry opens the copy that is kept to be changed, or one of its own.
 func (d *Data) connectToTry(ctx context.Context, changes bool) (conn *sql.Conn, done func() error, err error) {
 	if changes && d.kept != "" {
 		return connectPrivate(ctx, d.kept)
 	}
 	return d.connect(ctx, changes)
-}
-
-// inSession does something with an operation on data that it opens.
-func inSession(ctx context.Context, open opening, op assay.Operation, trace *Trace, do func(*sql.Conn, *session) error) (err error) {
-	conn, done, err := open(ctx, op.Changes)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	s, err := newSession(ctx, conn, op, trace)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	return do(conn, s)
 }
 
 // Enforce does an operation so many times on the copy that is kept, in one transaction that is

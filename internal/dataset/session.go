@@ -34,6 +34,24 @@ type step struct {
 	had       int64 // rows so far
 }
 
+// opening opens the data or, to change them, a private copy.
+type opening func(ctx context.Context, private bool) (conn *sql.Conn, done func() error, err error)
+
+// inSession does something with an operation on data that it opens.
+func inSession(ctx context.Context, open opening, op assay.Operation, trace *Trace, do func(*sql.Conn, *session) error) (err error) {
+	conn, done, err := open(ctx, op.Changes)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	return do(conn, s)
+}
+
 // newSession prepares an operation that has steps of its own.
 func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (_ *session, err error) {
 	s := &session{name: op.Name}

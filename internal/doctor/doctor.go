@@ -263,7 +263,7 @@ func (p *patient) nameSkipped() {
 		case mistake.MatchString(s.why):
 			fix = "write the query as SQLite gets it, with ? where a value stands"
 		case unlike.MatchString(s.why):
-			fix = "hold the query against the tables of this file: those of another version, or tables that only the application has, are not in it"
+			fix = "compare the query with the tables of this file: it may lack those of another version, and those that only the application has"
 		}
 		p.add(NotChecked, says+": not examined in full", s.why, fix)
 	}

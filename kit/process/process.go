@@ -37,20 +37,20 @@ const (
 
 // Worker is a running worker program. Its methods are for one goroutine.
 type Worker struct {
-	hello   wire.Hello
-	command *exec.Cmd
-	stdin   io.WriteCloser
-	stdout  io.ReadCloser
-	lines   chan line
-	exited  chan struct{} // closed when the process was waited for
-	tail    *tail
-	trace   io.Writer // the talk is copied here; nil: nowhere
-	next    int64
-	step    time.Duration // between the last steps of ending it
-	stopped bool
-	killed  bool    // the whole group
-	broken  error   // the talk cannot go on
-	teller  *teller // nil: the worker digests its answers itself
+	hello    wire.Hello
+	command  *exec.Cmd
+	stdin    io.WriteCloser
+	stdout   io.ReadCloser
+	lines    chan line
+	exited   chan struct{} // closed when the process was waited for
+	tail     *tail
+	trace    io.Writer // the talk is copied here; nil: nowhere
+	next     int64
+	step     time.Duration // between the last steps of ending it
+	stopped  bool
+	killed   bool      // the whole group
+	broken   error     // the talk cannot go on
+	digester *digester // nil: the worker digests its answers itself
 	// handle answers a request: by the worker, and what assay does itself.
 	handle func(ctx context.Context, kind string, request, reply any) error
 }
@@ -225,10 +225,10 @@ func (w *Worker) handshake(ctx context.Context) error {
 	w.handle = w.call
 	has := func(capability string) bool { return slices.Contains(w.hello.Capabilities, capability) }
 	if has(wire.CapQuery) {
-		w.teller = &teller{Worker: w, prepared: map[string]wire.Operation{}}
-		w.handle = w.teller.call
+		w.digester = &digester{Worker: w, prepared: map[string]wire.Operation{}}
+		w.handle = w.digester.call
 		if has(wire.CapSQL) && !has(wire.CapPostgreSQL) && !has(wire.CapDuckDB) {
-			w.handle = (&sqliteWorker{teller: w.teller}).call
+			w.handle = (&sqliteWorker{digester: w.digester}).call
 		}
 	}
 	return nil
@@ -256,26 +256,6 @@ func (w *Worker) Call(ctx context.Context, kind string, request, reply any) erro
 		w.Kill()
 	}
 	return err
-}
-
-// Rows visits the rows, as they are stored, that a prepared operation answers where it is
-// verified, and reports whether the worker told them all. The visited slice is the caller's.
-func (w *Worker) Rows(ctx context.Context, request wire.Verify, visit func(row []any)) bool {
-	if w.teller == nil || w.broken != nil {
-		return false
-	}
-	op, prepared := w.teller.prepared[request.Operation]
-	if !prepared {
-		return false
-	}
-	err := w.teller.rows(ctx, request, op, func(_ int, row []any) error {
-		visit(row)
-		return nil
-	})
-	if w.broken != nil {
-		w.Kill()
-	}
-	return err == nil
 }
 
 // call is Call by the worker alone, without the killing.

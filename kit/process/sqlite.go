@@ -19,7 +19,7 @@ import (
 // sqliteWorker is what assay does itself for a worker of SQLite that runs queries: it
 // maps settings, reads them back, copies files into memory, and digests answers.
 type sqliteWorker struct {
-	*teller
+	*digester
 	ctx         context.Context // of the call
 	connections []string        // of the open database; none: nothing is open
 	others      int             // connections that were opened beside them
@@ -42,7 +42,7 @@ func (w *sqliteWorker) call(ctx context.Context, kind string, request, reply any
 			return into(reply, verified, err)
 		}
 	}
-	return w.teller.call(ctx, kind, request, reply)
+	return w.digester.call(ctx, kind, request, reply)
 }
 
 // source is how a request's settings are given to SQLite: by the URI and by PRAGMAs. How
@@ -150,7 +150,7 @@ const maxColumns = 32767
 
 // query has the worker run SQL, and visits the rows.
 func (w *sqliteWorker) query(request wire.Query, visit func([]any) error) error {
-	_, err := w.tell(w.ctx, wire.TypeQuery, maxColumns, func(path string) any {
+	_, err := w.request(w.ctx, wire.TypeQuery, maxColumns, func(path string) any {
 		request.Rows = path
 		return request
 	}, nil, func(_ unitRows, each eachRow) error {

@@ -21,7 +21,7 @@ import (
 )
 
 func init() {
-	fakes["teller"] = tellsPositions
+	fakes["rows"] = tellsPositions
 	fakes["pipe"] = tellsByPipe
 }
 
@@ -91,11 +91,11 @@ func positionsDigest(t *testing.T, positions ...int64) string {
 }
 
 // The units of transactions are numbered by the transaction, whichever a measurement begins with.
-func TestTellerTransactions(t *testing.T) {
+func TestDigesterTransactions(t *testing.T) {
 	op := wire.Operation{Name: "1/0 0/0", Transaction: 2,
 		Trace: columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)}, []any{int64(3)}),
 		Steps: []wire.Step{{SQL: "SELECT", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}}}
-	w := begin(t, "teller", Options{Dir: t.TempDir()})
+	w := begin(t, "rows", Options{Dir: t.TempDir()})
 	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
 	var m wire.Measured
 	must(t, w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: op.Name, Start: 2, Operations: 4, Answers: true}, &m))
@@ -106,12 +106,12 @@ func TestTellerTransactions(t *testing.T) {
 
 // Answers of a worker that tells rows are digested in the order of positions, and no file
 // is left.
-func TestTeller(t *testing.T) {
+func TestDigester(t *testing.T) {
 	dir := t.TempDir()
 	trace := columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)})
 	read := wire.Operation{Steps: []wire.Step{{SQL: "SELECT", Query: true, Rows: 1, Returns: []string{"int"}}}, Trace: trace}
 	change := wire.Operation{Changes: true, Steps: []wire.Step{{SQL: "UPDATE", Rows: 1}}}
-	w := begin(t, "teller", Options{Dir: dir})
+	w := begin(t, "rows", Options{Dir: dir})
 	prepare := func(name string, op wire.Operation) {
 		op.Name = name
 		must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
@@ -161,14 +161,14 @@ func TestTeller(t *testing.T) {
 }
 
 // A worker that tells what it was not asked for breaks the protocol.
-func TestTellerRefuses(t *testing.T) {
+func TestDigesterRefuses(t *testing.T) {
 	trace := columntest.Write(t, []column.Type{column.Int}, []any{int64(0)}, []any{int64(1)}, []any{int64(2)})
 	read := wire.Operation{Steps: []wire.Step{{SQL: "SELECT", Query: true, Rows: 1, Returns: []string{"int"}}}, Trace: trace}
 	change := wire.Operation{Changes: true, Steps: []wire.Step{{SQL: "UPDATE", Rows: 1}}}
 	mix := wire.Operation{Parts: []wire.Operation{read, change}, Trace: trace}
 	for told, op := range map[string]wire.Operation{"0/1": mix, "1/0": read, "3/0": read, "2/0 2/0": read} {
 		op.Name = told
-		w := begin(t, "teller", Options{Dir: t.TempDir()})
+		w := begin(t, "rows", Options{Dir: t.TempDir()})
 		must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil))
 		err := w.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: told, Start: 2, Operations: 2, Answers: true}, nil)
 		if !errors.As(err, new(*ProtocolError)) || w.Alive() {
@@ -179,10 +179,10 @@ func TestTellerRefuses(t *testing.T) {
 
 // A file that the worker has put in the place of the one for rows is not opened: of a pipe
 // that would not end.
-func TestTellerOpensNothingElse(t *testing.T) {
+func TestDigesterOpensNothingElse(t *testing.T) {
 	w := begin(t, "pipe", Options{Dir: t.TempDir()})
 	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT", Query: true, Returns: []string{"int"}}}}
-	w.teller.prepared["read"] = read
+	w.digester.prepared["read"] = read
 	var verified wire.Verified
 	err := w.Call(soon(t), wire.TypeVerify, wire.Verify{Operation: "read", Count: 1}, &verified)
 	if err != nil || verified.Rows != 0 {

@@ -13,39 +13,59 @@ import (
 	"assay/kit/wire"
 )
 
-// teller is what assay does itself for a worker that writes rows to files: it gives them
-// the types that an operation declares, and digests them.
-type teller struct {
+// digester digests the answers of a worker that writes rows to files, by the types that an
+// operation declares.
+type digester struct {
 	*Worker
 	prepared map[string]wire.Operation
 }
 
+// Rows visits the rows, as they are stored, that a prepared operation answers where it is
+// verified, and reports whether the worker told them all. The visited slice is the caller's.
+func (w *Worker) Rows(ctx context.Context, request wire.Verify, visit func(row []any)) bool {
+	if w.digester == nil || w.broken != nil {
+		return false
+	}
+	op, prepared := w.digester.prepared[request.Operation]
+	if !prepared {
+		return false
+	}
+	err := w.digester.rows(ctx, request, op, func(_ int, row []any) error {
+		visit(row)
+		return nil
+	})
+	if w.broken != nil {
+		w.Kill()
+	}
+	return err == nil
+}
+
 // call answers a request, with rows where digests are asked for. An operation that is not
 // prepared is left to the worker, which refuses it.
-func (t *teller) call(ctx context.Context, kind string, request, reply any) error {
+func (d *digester) call(ctx context.Context, kind string, request, reply any) error {
 	switch r := request.(type) {
 	case wire.Prepare:
-		err := t.Worker.call(ctx, kind, r, reply)
+		err := d.Worker.call(ctx, kind, r, reply)
 		if err == nil {
-			t.prepared[r.Operation.Name] = r.Operation
+			d.prepared[r.Operation.Name] = r.Operation
 		}
 		return err
 	case wire.Verify:
-		op, prepared := t.prepared[r.Operation]
+		op, prepared := d.prepared[r.Operation]
 		if r.Operation == "" {
 			op.Steps = []wire.Step{{Query: true, Returns: r.Returns}}
 		} else if !prepared {
 			break
 		}
-		verified, err := t.verify(ctx, r, op)
+		verified, err := d.verify(ctx, r, op)
 		return into(reply, verified, err)
 	case wire.Measure:
-		if op, prepared := t.prepared[r.Operation]; prepared && r.Answers {
-			measured, err := t.measure(ctx, r, op)
+		if op, prepared := d.prepared[r.Operation]; prepared && r.Answers {
+			measured, err := d.measure(ctx, r, op)
 			return into(reply, measured, err)
 		}
 	}
-	return t.Worker.call(ctx, kind, request, reply)
+	return d.Worker.call(ctx, kind, request, reply)
 }
 
 // into makes a reply of a result, unless there was an error.
@@ -60,8 +80,8 @@ func into(reply, result any, err error) error {
 // isCall reports whether an operation is a worker's own, which tells what it did last.
 func isCall(op wire.Operation) bool { return len(op.Steps) > 0 && op.Steps[0].Call != "" }
 
-// told returns the hashes of an operation that tells its answers.
-func told(op wire.Operation) (answer.Steps, error) {
+// hashes are those of an operation whose answers are digested.
+func hashes(op wire.Operation) (answer.Steps, error) {
 	steps, err := answer.NewSteps(op.Steps)
 	if err == nil && (op.Changes && !isCall(op) || steps.Sum() == "") {
 		err = wire.Errorf(wire.Unsupported, "operation %q changes data, returns no rows or is a mix: its answers are not digested", op.Name)
@@ -73,27 +93,27 @@ func told(op wire.Operation) (answer.Steps, error) {
 // are asked for at once.
 const fileSize = 16 << 20
 
-func (t *teller) verify(ctx context.Context, request wire.Verify, op wire.Operation) (verified wire.Verified, err error) {
-	steps, err := told(op)
+func (d *digester) verify(ctx context.Context, request wire.Verify, op wire.Operation) (verified wire.Verified, err error) {
+	steps, err := hashes(op)
 	if err != nil {
 		return verified, err
 	}
 	if request.Start < 0 || request.Count < 0 {
 		return verified, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
 	}
-	err = t.rows(ctx, request, op, digesting(steps))
+	err = d.rows(ctx, request, op, digesting(steps))
 	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
 }
 
 // rows visits what an operation answers at some positions.
-func (t *teller) rows(ctx context.Context, request wire.Verify, op wire.Operation, visit func(step int, row []any) error) error {
+func (d *digester) rows(ctx context.Context, request wire.Verify, op wire.Operation, visit func(step int, row []any) error) error {
 	left := request.Count
 	request.Count = min(left, 1)
 	if isCall(op) { // the last unit, wherever it was
 		request.Count = left
 	}
 	for {
-		size, err := t.tell(ctx, wire.TypeVerify, columnsOf(op), func(path string) any {
+		size, err := d.request(ctx, wire.TypeVerify, columnsOf(op), func(path string) any {
 			request.Rows = path
 			return request
 		}, nil, func(_ unitRows, each eachRow) error { return each(visit) })
@@ -107,11 +127,11 @@ func (t *teller) rows(ctx context.Context, request wire.Verify, op wire.Operatio
 }
 
 // measure has clients run that tell their answers, and digests those of each unit.
-func (t *teller) measure(ctx context.Context, request wire.Measure, op wire.Operation) (measured wire.Measured, err error) {
+func (d *digester) measure(ctx context.Context, request wire.Measure, op wire.Operation) (measured wire.Measured, err error) {
 	parts := op.Parts
 	if len(parts) == 0 {
 		parts = []wire.Operation{op}
-		if _, err := told(op); err != nil {
+		if _, err := hashes(op); err != nil {
 			return measured, err
 		}
 	}
@@ -123,7 +143,7 @@ func (t *teller) measure(ctx context.Context, request wire.Measure, op wire.Oper
 		return measured, err
 	}
 	digests := map[uint64][]string{}
-	_, err = t.tell(ctx, wire.TypeMeasure, columnsOf(op), func(path string) any {
+	_, err = d.request(ctx, wire.TypeMeasure, columnsOf(op), func(path string) any {
 		request.Rows = path
 		return request
 	}, &measured, func(unit unitRows, each eachRow) error {
@@ -213,21 +233,21 @@ func digesting(steps answer.Steps) func(step int, row []any) error {
 	}
 }
 
-// tell sends a request with the path of a file, visits what the worker wrote to it, and
+// request sends a request with the path of a file, visits what the worker wrote to it, and
 // returns how many bytes that were. Where units of a measurement have failed, maybe to
 // write, the file is not looked at.
-func (t *teller) tell(ctx context.Context, kind string, columns int, request func(path string) any, reply any, visit func(unitRows, eachRow) error) (size int64, err error) {
-	file, err := newRowsFile(t.command.Dir)
+func (d *digester) request(ctx context.Context, kind string, columns int, with func(path string) any, reply any, visit func(unitRows, eachRow) error) (size int64, err error) {
+	file, err := newRowsFile(d.command.Dir)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		if t.broken != nil {
-			t.Kill() // before the file is gone: it would make another
+		if d.broken != nil {
+			d.Kill() // before the file is gone: it would make another
 		}
 		file.remove()
 	}()
-	if err := t.Worker.call(ctx, kind, request(file.Name()), reply); err != nil {
+	if err := d.Worker.call(ctx, kind, with(file.Name()), reply); err != nil {
 		return 0, err
 	}
 	if m, measured := reply.(*wire.Measured); measured && m.Errors > 0 {
@@ -236,11 +256,11 @@ func (t *teller) tell(ctx context.Context, kind string, columns int, request fun
 	if err := file.each(ctx, columns, visit); err != nil {
 		switch {
 		case ctx.Err() != nil:
-			return 0, t.late(ctx)
+			return 0, d.late(ctx)
 		case errors.As(err, new(*wire.Error)):
 			return 0, err
 		}
-		return 0, t.breach(fmt.Sprintf("its rows for %s: %v", kind, err))
+		return 0, d.breach(fmt.Sprintf("its rows for %s: %v", kind, err))
 	}
 	info, err := file.Stat()
 	if err != nil {
