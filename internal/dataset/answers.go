@@ -61,53 +61,39 @@ func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (s
 }
 
 func (d *Data) answers(ctx context.Context, op assay.Operation, trace *Trace) ([]expectedAnswer, error) {
-	if len(op.Parts) == 0 {
-		return d.alone(ctx, op, trace)
-	}
-	parts, err := d.ofParts(ctx, op, trace)
+	parts, err := d.byPart(ctx, op, trace)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := trace.open()
+	choice, err := trace.Choice(op)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]expectedAnswer, trace.Length)
 	for i := range all {
-		all[i] = parts[choice.Int(0, i)][choice.Int(1, i)]
+		part, own := choice.At(i)
+		all[i] = parts[part][own]
 	}
 	return all, choice.Close()
 }
 
-// alone returns the answers of an operation that is no mix.
-func (d *Data) alone(ctx context.Context, op assay.Operation, trace *Trace) (all []expectedAnswer, err error) {
-	if op.Changes || trace.Length == 0 { // a rare part of a mix may not be drawn
-		return ofChange(op, trace.Length), nil
-	}
+// byPart returns the answers at the positions of each part's own trace.
+func (d *Data) byPart(ctx context.Context, op assay.Operation, trace *Trace) (parts [][]expectedAnswer, err error) {
 	conn, done, err := d.connect(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, done()) }()
-	return ofReads(ctx, conn, op, trace)
-}
-
-// ofParts returns the answers of each part of a mix.
-func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (parts [][]expectedAnswer, err error) {
-	parts = make([][]expectedAnswer, len(op.Parts))
-	for i, part := range op.Parts {
-		if parts[i], err = d.alone(ctx, part.Operation, &trace.Parts[i]); err != nil {
-			return nil, err
-		}
-	}
-	if !op.Changes {
-		return parts, nil
+	parts, err = ofParts(ctx, conn, op, trace)
+	if err = errors.Join(err, done()); err != nil || !op.Changes || len(op.Parts) == 0 {
+		return parts, err
 	}
 	var phases [][]int
 	for look := range looks {
 		phases = append(phases, Span(look*trace.Length/looks, (look+1)*trace.Length/looks))
 	}
-	end := func(ctx context.Context, conn *sql.Conn, _ *Teller) error { return forget(ctx, conn, op, trace, parts) }
+	end := func(ctx context.Context, conn *sql.Conn, _ *Digester) error {
+		return forget(ctx, conn, op, trace, parts)
+	}
 	return parts, d.Replay(ctx, op, trace, phases, Watch{End: end})
 }
 
@@ -116,24 +102,34 @@ func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (p
 // never to change.
 const looks = 16
 
-// forget takes what the reading parts answer otherwise by now for unknown.
+// forget takes what is answered otherwise by now for unknown.
 func forget(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, parts [][]expectedAnswer) error {
-	for i, part := range op.Parts {
-		if part.Operation.Changes || trace.Parts[i].Length == 0 {
-			continue
-		}
-		now, err := ofReads(ctx, conn, part.Operation, &trace.Parts[i])
-		if err != nil {
-			return err
-		}
-		unknown := ofChange(part.Operation, 1)[0]
-		for j := range now {
-			if now[j] != parts[i][j] {
-				parts[i][j] = unknown
+	now, err := ofParts(ctx, conn, op, trace)
+	for i, answers := range now {
+		for j, found := range answers {
+			if found != parts[i][j] {
+				parts[i][j] = ofChange(op.Parts[i].Operation, 1)[0]
 			}
 		}
 	}
-	return nil
+	return err
+}
+
+// ofParts returns what the data answer now to each part of a mix, or to an operation that is none.
+func ofParts(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) ([][]expectedAnswer, error) {
+	operations, traces := trace.parts(op)
+	parts := make([][]expectedAnswer, len(operations))
+	for i, part := range operations {
+		if part.Changes {
+			parts[i] = ofChange(part, traces[i].Length)
+			continue
+		}
+		var err error
+		if parts[i], err = ofReads(ctx, conn, part, &traces[i]); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
 }
 
 // ofChange is what is known of answers without asking: as many rows as the plan

@@ -63,19 +63,21 @@ func (d *Data) expect(ctx context.Context, op assay.Operation, trace *Trace, fro
 		}
 		return expected, err
 	}
-	conn, done, err := d.connect(ctx, op.Changes)
-	if err != nil {
-		return Expected{}, err
-	}
-	defer func() { err = errors.Join(err, done()) }()
-	run := stretch{start: from, told: from, end: from + count}
+	start := from
 	if op.Changes {
-		run.start = 0 // the data have what was changed before
+		start = 0 // the data have what was changed before
 	}
-	expected, err = play(ctx, conn, op, trace, run)
-	if err == nil && op.Changes && op.Check != nil {
-		expected.State, err = answerDigest(ctx, conn, *op.Check)
-	}
+	err = inSession(ctx, d.connect, op, trace, func(conn *sql.Conn, s *session) error {
+		err := batches(ctx, conn, start, from+count, func(position int) error { return s.do(ctx, position, position >= from) })
+		if err != nil {
+			return err
+		}
+		expected = s.sum()
+		if op.Changes && op.Check != nil {
+			expected.State, err = answerDigest(ctx, conn, *op.Check)
+		}
+		return err
+	})
 	return expected, err
 }
 
@@ -112,25 +114,6 @@ func connectPrivate(ctx context.Context, path string) (conn *sql.Conn, done func
 	return conn, done, nil
 }
 
-// stretch is the positions start, ..., end-1 of a trace, of which the answers from told
-// on are digested.
-type stretch struct{ start, told, end int }
-
-func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, run stretch) (expected Expected, err error) {
-	s, err := newSession(ctx, conn, op, trace)
-	if err != nil {
-		return Expected{}, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	err = batches(ctx, conn, run.start, run.end, func(position int) error {
-		return s.do(ctx, position, position >= run.told)
-	})
-	if err != nil {
-		return Expected{}, err
-	}
-	return s.sum(), nil
-}
-
 // batches calls do for every position, in transactions of many. A reader is
 // spared the locks as well.
 func batches(ctx context.Context, conn *sql.Conn, start, end int, do func(position int) error) error {
@@ -165,26 +148,16 @@ func (s *session) sum() Expected {
 }
 
 func answerDigest(ctx context.Context, conn *sql.Conn, query assay.Query) (string, error) {
-	hash, err := answer.New(assay.TypeNames(query.Returns))
+	check := step{Step: assay.Step{SQL: query.SQL, Query: true, Returns: query.Returns}}
+	err := check.prepare(ctx, conn)
 	if err == nil {
-		err = visitQuery(ctx, conn, query.SQL, nil, hash.Row)
+		defer check.stmt.Close()
+		_, err = check.run(ctx, true)
 	}
 	if err != nil {
 		return "", fmt.Errorf("check: %w; the SQL is:\n%s", err, query.SQL)
 	}
-	return hash.Sum(), nil
-}
-
-func visitQuery(ctx context.Context, conn *sql.Conn, query string, args []any, each func(row []any) error) error {
-	plain, err := plainQuery(conn, query)
-	if err != nil {
-		return err
-	}
-	rows, err := conn.QueryContext(ctx, plain, args...)
-	if err != nil {
-		return err
-	}
-	return Visit(rows, each)
+	return check.hash.Sum(), nil
 }
 
 func expectKey(data string, op assay.Operation, trace *Trace, from, count int) (string, error) {

@@ -15,9 +15,9 @@ import (
 type Watch struct {
 	Begin func(context.Context, *sql.Conn) error // before all; nil: nothing is to be done
 	// At comes before each operation, and End after each phase; nil: nothing is to be done. The
-	// teller tells what is answered meanwhile.
-	At  func(ctx context.Context, conn *sql.Conn, teller *Teller, position int) error
-	End func(context.Context, *sql.Conn, *Teller) error
+	// digester digests what is answered meanwhile.
+	At  func(ctx context.Context, conn *sql.Conn, digester *Digester, position int) error
+	End func(context.Context, *sql.Conn, *Digester) error
 }
 
 // Replay does the operation on a private copy of the data at the positions of
@@ -38,7 +38,7 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	t := &Teller{conn: conn, op: op, trace: trace, changes: p}
+	t := &Digester{conn: conn, op: op, trace: trace, changes: p}
 	defer func() { err = errors.Join(err, t.close()) }()
 	for _, positions := range phases {
 		err := batches(ctx, conn, 0, len(positions), func(i int) error {
@@ -62,7 +62,7 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 // ReplayedState is the digest of the answer to the operation's check after the operation
 // was done at the positions of each phase, in their order; empty where it has none.
 func (d *Data) ReplayedState(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int) (state string, err error) {
-	end := func(ctx context.Context, conn *sql.Conn, _ *Teller) (err error) {
+	end := func(ctx context.Context, conn *sql.Conn, _ *Digester) (err error) {
 		if op.Check == nil {
 			return nil
 		}
@@ -139,16 +139,21 @@ func (a Args) Value(i int) any { return a.file.Value(a.first+i, a.row) }
 // Bytes is an argument of a store, until the arguments are closed.
 func (a Args) Bytes(i int) []byte { return a.file.Bytes(a.first+i, a.row) }
 
-// Arguments opens the trace of an operation and those of its parts.
-func (t *Trace) Arguments(op assay.Operation) (a *Arguments, err error) {
-	a = &Arguments{parts: []assay.Operation{op}}
-	traces := []Trace{*t}
-	if len(op.Parts) > 0 {
-		a.parts, traces = nil, t.Parts
+// parts are the operations of a mix with their traces, or the one that is no mix.
+func (t *Trace) parts(op assay.Operation) (operations []assay.Operation, traces []Trace) {
+	if len(op.Parts) == 0 {
+		return []assay.Operation{op}, []Trace{*t}
 	}
 	for _, part := range op.Parts {
-		a.parts = append(a.parts, part.Operation)
+		operations = append(operations, part.Operation)
 	}
+	return operations, t.Parts
+}
+
+// Arguments opens the trace of an operation and those of its parts.
+func (t *Trace) Arguments(op assay.Operation) (a *Arguments, err error) {
+	operations, traces := t.parts(op)
+	a = &Arguments{parts: operations}
 	if a.choice, err = t.Choice(op); err != nil {
 		return nil, err
 	}
@@ -205,17 +210,13 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 	if p.choice, err = trace.Choice(op); err != nil {
 		return p, err
 	}
-	if len(op.Parts) == 0 {
-		s, err := newSession(ctx, conn, op, trace)
-		p.parts = append(p.parts, s)
-		return p, err
-	}
-	p.parts = make([]*session, len(op.Parts))
-	for i, part := range op.Parts {
-		if part.Operation.Changes != changes || !changes && Varies(part.Operation) || trace.Parts[i].Length == 0 {
+	operations, traces := trace.parts(op)
+	p.parts = make([]*session, len(operations))
+	for i, part := range operations {
+		if len(op.Parts) > 0 && (part.Changes != changes || !changes && Varies(part) || traces[i].Length == 0) {
 			continue
 		}
-		if p.parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {
+		if p.parts[i], err = newSession(ctx, conn, part, &traces[i]); err != nil {
 			return p, err
 		}
 	}
@@ -247,14 +248,14 @@ func (p *player) close() error {
 	return errors.Join(errs...)
 }
 
-// Teller tells what an operation answers that changes nothing, or what those
+// Digester digests what an operation answers that changes nothing, or what those
 // parts of a mix do.
-type Teller struct {
+type Digester struct {
 	conn   *sql.Conn
 	op     assay.Operation
 	trace  *Trace
-	player *player // nil until something is told
-	known  map[place]string
+	player *player          // nil until something is digested
+	known  map[place]string // nil where the data change meanwhile
 	// changes plays what changes the data meanwhile.
 	changes *player
 }
@@ -264,9 +265,9 @@ type place struct {
 	position int
 }
 
-// at is what is told of at a position, and where in its own trace; nil where data
+// at is what is digested at a position, and where in its own trace; nil where data
 // are changed, or the answer is another one each time.
-func (t *Teller) at(ctx context.Context, position int) (part *session, own int, err error) {
+func (t *Digester) at(ctx context.Context, position int) (part *session, own int, err error) {
 	if t.player == nil {
 		if t.player, err = newPlayer(ctx, t.conn, t.op, t.trace, false); err != nil {
 			t.player = nil // it is closed
@@ -279,16 +280,7 @@ func (t *Teller) at(ctx context.Context, position int) (part *session, own int, 
 
 // Digest is that of the answer to the unit that begins at a position; empty for a
 // part that changes data or answers otherwise each time. The number of rows is not checked.
-func (t *Teller) Digest(ctx context.Context, position int) (string, error) {
-	part, own, err := t.at(ctx, position)
-	if err != nil || part == nil {
-		return "", err
-	}
-	return part.digest(ctx, own, max(1, t.op.Transaction))
-}
-
-// once is Digest of data that do not change meanwhile.
-func (t *Teller) once(ctx context.Context, position int) (digest string, err error) {
+func (t *Digester) Digest(ctx context.Context, position int) (digest string, err error) {
 	part, own, err := t.at(ctx, position)
 	if err != nil || part == nil {
 		return "", err
@@ -296,16 +288,18 @@ func (t *Teller) once(ctx context.Context, position int) (digest string, err err
 	if part.trace.Columns() == 0 {
 		own = 0 // without arguments it has one answer
 	}
-	digest, told := t.known[place{part, own}]
-	if !told {
-		if digest, err = t.Digest(ctx, position); err == nil {
-			t.known[place{part, own}] = digest
-		}
+	digest, known := t.known[place{part, own}]
+	if known {
+		return digest, nil
+	}
+	digest, err = part.digest(ctx, own, max(1, t.op.Transaction))
+	if err == nil && t.known != nil {
+		t.known[place{part, own}] = digest
 	}
 	return digest, err
 }
 
-func (t *Teller) close() error {
+func (t *Digester) close() error {
 	if t.player == nil {
 		return nil
 	}
@@ -320,11 +314,11 @@ func (d *Data) Digests(ctx context.Context, op assay.Operation, trace *Trace, po
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	t := &Teller{conn: conn, op: op, trace: trace, known: map[place]string{}}
+	t := &Digester{conn: conn, op: op, trace: trace, known: map[place]string{}}
 	defer func() { err = errors.Join(err, t.close()) }()
 	digests = make([]string, len(positions))
 	err = batches(ctx, conn, 0, len(positions), func(i int) (err error) {
-		digests[i], err = t.once(ctx, positions[i])
+		digests[i], err = t.Digest(ctx, positions[i])
 		return err
 	})
 	return digests, err

@@ -265,8 +265,9 @@ func (d *Data) compile(ctx context.Context, session *seeded.Session, op assay.Op
 		}
 	}
 	g := argumentGenerator(d.Spec.Seed, op)
+	g.session = session
 	for _, gr := range g.groups {
-		text, err := gr.text(ctx, g, session)
+		text, err := gr.answer(ctx, g, 1)
 		if err == nil {
 			err = prepares(ctx, session, text)
 		}

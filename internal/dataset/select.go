@@ -24,7 +24,6 @@ type group struct {
 	read    func() ([]any, error)
 	rows    *sql.Rows
 	there   int64 // rows that there are to draw
-	typed   bool  // the types of the columns are known
 }
 
 // group finds the columns that one row of SQL gives: those of a statement from one query.
@@ -135,7 +134,7 @@ func (gr *group) next(g *generator) error {
 			return fmt.Errorf("the SQL has %d columns, fewer than the arguments that take them:\n%s", len(row), gr.query)
 		}
 		c.asked = row[c.Of]
-		if found, ok := typeOfBoth(c.found, c.asked); gr.typed && (!ok || found != c.found) {
+		if found, ok := typeOfBoth(c.found, c.asked); !ok || found != c.found {
 			return fmt.Errorf("%w; the SQL is:\n%s", severalTypes(c.Of), gr.query)
 		}
 		if whole, ok := c.asked.(int64); ok && c.found == column.Real {
@@ -166,35 +165,13 @@ func rowReader(rows *sql.Rows) (func() ([]any, error), error) {
 // typedRows is of how many rows the types of an expression are taken.
 const typedRows = 1000
 
-// prepare finds the types of a group's columns or, of drawn rows, draws them.
+// prepare finds the types of a group's columns and, of rows, draws them.
 func (gr *group) prepare(ctx context.Context, g *generator, length int) error {
-	if gr.of(g).Kind == assay.Row {
-		return gr.drawRows(ctx, g, length)
-	}
-	if err := gr.open(ctx, g, gr.each(g, min(length, typedRows), func(i int) int { return i })); err != nil {
+	err := gr.look(ctx, g, min(length, typedRows))
+	if err != nil || gr.of(g).Kind != assay.Row || length == 0 {
 		return err
 	}
-	defer gr.close()
-	for range min(length, typedRows) {
-		if err := gr.next(g); err != nil {
-			return err
-		}
-		for j, i := range gr.columns {
-			c := &g.columns[i]
-			found, ok := typeOfBoth(c.found, c.asked)
-			if !ok {
-				return severalTypes(j)
-			}
-			c.found = found
-		}
-	}
-	for _, i := range gr.columns {
-		if c := &g.columns[i]; c.found == 0 { // NULL alone
-			c.found = column.Int
-		}
-	}
-	gr.typed = true
-	return nil
+	return gr.drawRows(ctx, g, length)
 }
 
 // storage are SQLite's names of types.
@@ -237,9 +214,6 @@ func common(before, found column.Type) (column.Type, bool) {
 
 // drawRows reads the answer of a query, and keeps the rows that are drawn.
 func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
-	if err := gr.look(ctx, g); err != nil || length == 0 {
-		return err
-	}
 	picks := make([]pick, 0, length)
 	choose := gr.of(g).rows(uint64(gr.there), seeded.Key(g.seed, gr.stream, 0))
 	for position := range length {
@@ -248,10 +222,11 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	for _, i := range gr.columns {
 		g.columns[i].picked = make([]any, length)
 	}
-	if err := g.session.Begin(ctx, gr.stream); err != nil {
+	query, err := gr.answer(ctx, g, 0)
+	if err != nil {
 		return err
 	}
-	rows, err := g.session.QueryContext(ctx, gr.drawable())
+	rows, err := g.session.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -267,22 +242,19 @@ func (gr *group) drawRows(ctx context.Context, g *generator, length int) error {
 	})
 }
 
-// drawable is what rows are drawn from, or something of it. What draws itself is evaluated once for
-// each row.
-func (gr *group) drawable(selected ...string) string {
-	return ofAnswer(gr.query, len(gr.columns), seeded.Draws(gr.query), selected...)
-}
-
-// text is what gives the group's values.
-func (gr *group) text(ctx context.Context, g *generator, session *seeded.Session) (string, error) {
-	if gr.of(g).Kind == assay.Row {
-		return gr.drawable(), session.Begin(ctx, gr.stream)
+// answer is a query of what the group gives, which is evaluated for so many positions where it
+// draws no rows, or of something of that. What draws itself is evaluated once for each row.
+func (gr *group) answer(ctx context.Context, g *generator, positions int, selected ...string) (query string, err error) {
+	if query = gr.query; gr.of(g).Kind == assay.Row {
+		err = g.session.Begin(ctx, gr.stream)
+	} else {
+		query, err = g.session.Over(ctx, query, gr.each(g, positions, func(i int) int { return i }))
 	}
-	return session.Over(ctx, gr.query, gr.each(g, 1, func(i int) int { return i }))
+	return ofAnswer(query, len(gr.columns), seeded.Draws(gr.query), selected...), err
 }
 
-// look counts the rows of a group's query, and finds their types.
-func (gr *group) look(ctx context.Context, g *generator) error {
+// look counts the rows that a group gives, and finds their types.
+func (gr *group) look(ctx context.Context, g *generator, positions int) error {
 	asked, into := []string{"count(*)"}, []any{&gr.there}
 	found := make([][2]sql.NullString, len(gr.columns))
 	for i := range gr.columns {
@@ -290,13 +262,14 @@ func (gr *group) look(ctx context.Context, g *generator) error {
 		asked = append(asked, "min("+kind+")", "max("+kind+")")
 		into = append(into, &found[i][0], &found[i][1])
 	}
-	if err := g.session.Begin(ctx, gr.stream); err != nil {
+	query, err := gr.answer(ctx, g, positions, asked...)
+	if err != nil {
 		return err
 	}
-	if err := g.session.QueryRowContext(ctx, gr.drawable(asked...)).Scan(into...); err != nil {
+	if err := g.session.QueryRowContext(ctx, query).Scan(into...); err != nil {
 		return err
 	}
-	if gr.there == 0 {
+	if gr.there == 0 && gr.of(g).Kind == assay.Row {
 		return errors.New("it gives no row to draw")
 	}
 	for i, at := range gr.columns {

@@ -134,12 +134,12 @@ func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, arg
 // its SQL fails on them, or has other rows.
 func (d *Data) Told(ctx context.Context, op assay.Operation, trace *Trace, order []int) (digests []string, err error) {
 	digests = make([]string, trace.Length)
-	at := func(ctx context.Context, _ *sql.Conn, t *Teller, position int) (err error) {
+	at := func(ctx context.Context, _ *sql.Conn, t *Digester, position int) (err error) {
 		digests[position], err = t.Digest(ctx, position)
 		return err
 	}
 	var others error
-	end := func(_ context.Context, _ *sql.Conn, t *Teller) error {
+	end := func(_ context.Context, _ *sql.Conn, t *Digester) error {
 		for i, part := range op.Parts {
 			s := t.changes.parts[i]
 			if s == nil && t.player != nil {

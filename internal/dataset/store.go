@@ -1,13 +1,11 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -185,45 +183,18 @@ func syncFolders(folder string) error {
 // chunk is how much is copied at once, and how long a hole is at least.
 const chunk = 64 << 10
 
-// copySparse copies a file, skipping chunks of zeros, and syncs it.
+// copySparse copies a file, except for its holes and zeros, and syncs it.
 func copySparse(src, dst string) error {
-	in, err := os.Open(src)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
+	info, err := os.Stat(src)
 	if err != nil {
 		return err
 	}
 	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
+	if err == nil {
+		err = out.Close()
+	}
 	if err != nil {
 		return err
 	}
-	err = copyChunks(in, out)
-	if err == nil {
-		err = out.Truncate(info.Size())
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	return errors.Join(err, out.Close())
-}
-
-func copyChunks(in io.Reader, out *os.File) error {
-	buffer, zeros := make([]byte, chunk), make([]byte, chunk)
-	for at := int64(0); ; at += chunk {
-		n, err := io.ReadFull(in, buffer)
-		if n > 0 && !bytes.Equal(buffer[:n], zeros[:n]) {
-			if _, err := out.WriteAt(buffer[:n], at); err != nil {
-				return err
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
+	return equalize(src, dst)
 }

@@ -80,14 +80,12 @@ const maxStatements = 10_000
 // logReader collects the lines of a log.
 type logReader struct {
 	known  map[string]*loggedText    // by their names in the log
-	texts  map[string]string         // templates, by id
 	first  map[string]*recorded.Text // of each id
 	open   map[int64]*begun          // transactions, by connection
 	shapes map[string]*shape
 	began  time.Time // of the first log
 	offset int64     // of this log, in ns behind the first
 	ended  bool      // its last line was there
-	busy   []moment  // of this log
 	all    []moment  // of all logs
 	t      logged
 	out    *recording.Writer
@@ -119,7 +117,7 @@ type moment struct {
 // recordLogs reads the logs of all processes of a program, one each, and writes what they have into
 // a recording. Statements that failed are left out; a last line that was cut off is, too.
 func recordLogs(ctx context.Context, out *recording.Writer, logs ...Log) (*logged, error) {
-	r := &logReader{texts: map[string]string{}, first: map[string]*recorded.Text{}, shapes: map[string]*shape{}, out: out, ctx: ctx}
+	r := &logReader{first: map[string]*recorded.Text{}, shapes: map[string]*shape{}, out: out, ctx: ctx}
 	if len(logs) > 1 {
 		r.lack("it is of several processes, and a replay is of one")
 	}
@@ -136,19 +134,16 @@ func recordLogs(ctx context.Context, out *recording.Writer, logs ...Log) (*logge
 
 // process reads the log of one process.
 func (r *logReader) process(data []byte) error {
-	r.known, r.open, r.busy, r.ended = map[string]*loggedText{}, map[int64]*begun{}, nil, false
+	r.known, r.open, r.ended = map[string]*loggedText{}, map[int64]*begun{}, false
+	before := len(r.all)
 	if err := recorded.Lines(data, r.line); err != nil {
 		return err
 	}
 	r.t.endless += len(r.open)
 	r.t.unended = r.t.unended || !r.ended
-	if len(r.busy) == 0 {
-		return nil // it did nothing
-	}
-	r.t.processes++
-	r.t.clients = max(r.t.clients, atOnce(r.busy))
-	for _, m := range r.busy {
-		r.all = append(r.all, moment{m.at + r.offset, m.delta})
+	if own := r.all[before:]; len(own) > 0 { // else it did nothing
+		r.t.processes++
+		r.t.clients = max(r.t.clients, atOnce(own))
 	}
 	return nil
 }
@@ -173,7 +168,7 @@ func (r *logReader) line(line *recorded.Line) error {
 		return nil
 	case line.ID != "":
 		t := recorded.TextOf(line.SQL)
-		r.known[line.ID], r.texts[t.ID] = newLoggedText(t, line.SQL), t.Template
+		r.known[line.ID] = newLoggedText(t, line.SQL)
 		if first := r.first[t.ID]; first != nil {
 			first.Share(t)
 		} else {
@@ -280,13 +275,13 @@ func (r *logReader) add(from, ready, to int64, all []logLine) error {
 	if s == nil {
 		s = &shape{ids: ids, prepared: map[string]int{}}
 		for _, id := range ids {
-			s.texts, s.steps = append(s.texts, r.texts[id]), append(s.steps, &loggedStep{})
+			s.texts, s.steps = append(s.texts, r.first[id].Template), append(s.steps, &loggedStep{})
 		}
 		r.shapes[key] = s
 	}
 	s.count++
 	s.nanos += to - from
-	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
+	r.all = append(r.all, moment{from + r.offset, 1}, moment{to + r.offset, -1})
 	if part != nil && !slices.Contains(s.parts, part) {
 		s.parts = append(s.parts, part)
 	}

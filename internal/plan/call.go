@@ -26,7 +26,7 @@ func (c checker) callsAlone(w *workload) {
 		if !o.calls() {
 			c.m.at(e.key.place, "%s is in a workload with calls, which may have only calls and their sum", e.key.value)
 		}
-		if o.Sum.calls.set() && !c.operations.any(func(o *operation) bool { return o.Call.set() }) {
+		if o.Sum.all.set() && !c.operations.any(func(o *operation) bool { return o.Call.set() }) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")
 		}
 	}
@@ -54,7 +54,7 @@ func (c checker) call(o *operation) {
 
 // call resolves an operation of the worker's own.
 func (r *resolver) call(name string, o *operation) assay.Operation {
-	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value, Count: 1}
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.isTrue(), Count: 1}
 	if o.Count.all.set() {
 		op.Count = r.count(o, op.Changes)
 	}

@@ -80,7 +80,7 @@ func (c checker) source(w *workload) {
 func (c checker) operation(name text, o *operation) {
 	profiles := profileNames(c.plan.Profiles)
 	c.m.words(o.Profiles.items, "profile", profiles)
-	c.m.words(o.Count.byProfile.keys(), "profile", profiles)
+	c.m.words(o.Count.byName.keys(), "profile", profiles)
 	o.axes = c.axes(o.Params, c.params)
 	if o.Cache.set() {
 		c.axis(o, "cache", o.Cache.place, values[string](o.Cache))

@@ -26,7 +26,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Seed = uint64(m.whole(d.Seed, "seed", 0, 1<<62, 1))
 	p.Budget = m.duration(d.Budget, 0)
 	p.Timeout = m.duration(d.Timeout, time.Minute)
-	p.Factors = d.Factors.value
+	p.Factors = d.Factors.isTrue()
 	p.Precision = m.share(d.Precision, "precision")
 	p.Margin = m.share(d.Margin, "margin")
 	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, defaultLaunches))

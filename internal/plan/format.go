@@ -3,6 +3,7 @@ package plan
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -50,7 +51,7 @@ type operation struct {
 	Call                  text // of the worker's own
 	Answer                check
 	Changes               boolean
-	Sum                   sum
+	Sum                   numbers
 
 	// What makes several cells of it.
 	Statement, Begin, Profiles, Cache list[text]
@@ -60,7 +61,7 @@ type operation struct {
 	Pool                              list[pool]
 
 	// How it is measured, and proved.
-	Count                  count
+	Count                  numbers
 	Per, Busy, Only, Serve text
 	Phases                 boolean
 	Check                  check
@@ -72,14 +73,7 @@ type operation struct {
 func (o *operation) statements() bool { return o.SQL.set() || o.Steps.set() }
 
 // calls reports whether the operation is a call, or the sum of calls.
-func (o *operation) calls() bool { return o.Call.set() || o.Sum.calls.set() }
-
-// sum is of all calls, or of operations by name with how many times each is done.
-type sum struct {
-	place
-	calls text
-	terms dict[number]
-}
+func (o *operation) calls() bool { return o.Call.set() || o.Sum.all.set() }
 
 // step is one statement, or several that are repeated together.
 type step struct {
@@ -97,13 +91,13 @@ type check struct {
 	Returns list[text]
 }
 
-// count is a number of operations, alone or by profile: a block should last
-// alike, and with one profile a commit can take fifty times as long as with
-// another.
-type count struct {
+// numbers are one for all, or one by name. Of a count these are profiles: a block should last
+// alike, and with one profile a commit can take fifty times as long as with another. A sum is
+// of all calls, or of operations with how many times each is done.
+type numbers struct {
 	place
-	all       number
-	byProfile dict[number]
+	all    text
+	byName dict[number]
 }
 
 // pool is a number of open connections, alone or with the idle ones.
@@ -163,9 +157,7 @@ func (p *pool) UnmarshalYAML(n ast.Node) error {
 	return read(n, &p.place, (*fields)(p), &p.Open)
 }
 
-func (s *sum) UnmarshalYAML(n ast.Node) error { return read(n, &s.place, &s.terms, &s.calls) }
-
-func (c *count) UnmarshalYAML(n ast.Node) error { return read(n, &c.place, &c.byProfile, &c.all) }
+func (a *numbers) UnmarshalYAML(n ast.Node) error { return read(n, &a.place, &a.byName, &a.all) }
 
 func (p *profile) UnmarshalYAML(n ast.Node) error {
 	type fields profile
@@ -295,18 +287,10 @@ func (t *text) UnmarshalYAML(n ast.Node) error {
 }
 
 type (
-	scalar = text // a text, a number, true or false
-	number = text // a number, or a param that gives one
+	scalar  = text // a text, a number, true or false
+	number  = text // a number, or a param that gives one
+	boolean = text // true or false
 )
 
-type boolean struct {
-	place
-	value bool
-}
-
-func (f *boolean) UnmarshalYAML(n ast.Node) error {
-	if b, ok := n.(*ast.BoolNode); ok {
-		*f = boolean{placeOf(n), b.Value}
-	}
-	return nil
-}
+// isTrue is the value of a boolean.
+func (t text) isTrue() bool { return strings.EqualFold(t.value, "true") }

@@ -31,7 +31,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	if op.PerRow && rows == 0 {
 		r.m.at(o.Per.place, "per: row needs a number of rows above 0")
 	}
-	if op.Phases = o.Phases.value; op.Phases && op.Changes {
+	if op.Phases = o.Phases.isTrue(); op.Phases && op.Changes {
 		r.m.at(o.Phases.place, "phases are timed only for operations that change nothing")
 	}
 	op.Count = r.count(o, op.Changes)
@@ -131,7 +131,7 @@ func (r *resolver) count(o *operation, changes bool) int {
 
 func (r *resolver) counts(o *operation) map[string]int {
 	counts := map[string]int{}
-	for _, e := range o.Count.byProfile.entries {
+	for _, e := range o.Count.byName.entries {
 		counts[e.key.value] = int(r.number(e.value, "count", 1, maxCount, 0))
 	}
 	return counts

@@ -29,8 +29,8 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 		Prepare:     preparing(m, p.Prepare),
 		Once:        statements(m, p.Once),
 		Each:        statements(m, p.Each),
-		Lazy:        p.Lazy.value,
-		AsPublished: p.Published.value,
+		Lazy:        p.Lazy.isTrue(),
+		AsPublished: p.Published.isTrue(),
 	}
 }
 

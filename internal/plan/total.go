@@ -8,7 +8,7 @@ import (
 
 // total checks a sum over operations as far as no cells are needed.
 func (c checker) total(o *operation) {
-	for _, e := range o.Sum.terms.entries {
+	for _, e := range o.Sum.byName.entries {
 		part, ok := c.operations.get(e.key.value)
 		switch {
 		case !ok:
@@ -25,8 +25,8 @@ func (c checker) total(o *operation) {
 
 // total resolves a sum over operations, but for the cells that it sums.
 func (r *resolver) total(name string, o *operation, others *dict[operation]) assay.Operation {
-	op := assay.Operation{Name: name, Count: 1, Changes: o.Sum.calls.set()}
-	for _, e := range o.Sum.terms.entries {
+	op := assay.Operation{Name: name, Count: 1, Changes: o.Sum.all.set()}
+	for _, e := range o.Sum.byName.entries {
 		part, ok := others.get(e.key.value)
 		if !ok || part.Sum.set() {
 			continue // reported where names are checked
@@ -56,8 +56,8 @@ func (p *Plan) meet(m *mistakes) {
 }
 
 // sums are what the plan's text says of its sums, by workload and operation.
-func (p *Plan) sums() map[[2]string]*sum {
-	sums := map[[2]string]*sum{}
+func (p *Plan) sums() map[[2]string]*numbers {
+	sums := map[[2]string]*numbers{}
 	for _, w := range p.Workloads {
 		for i := range w.operations.entries {
 			if e := &w.operations.entries[i]; e.value.Sum.set() {
@@ -69,7 +69,7 @@ func (p *Plan) sums() map[[2]string]*sum {
 }
 
 // linkTotals finds the cells that each sum adds up.
-func linkTotals(m *mistakes, cases []assay.Case, sums map[[2]string]*sum) {
+func linkTotals(m *mistakes, cases []assay.Case, sums map[[2]string]*numbers) {
 	for i := range cases {
 		c := &cases[i]
 		s, is := sums[[2]string{c.Cell.Workload, c.Cell.Operation}]
@@ -82,7 +82,7 @@ func linkTotals(m *mistakes, cases []assay.Case, sums map[[2]string]*sum) {
 				parts = append(parts, &cases[k])
 			}
 		}
-		if s.calls.set() {
+		if s.all.set() {
 			linkCalls(m, s.place, c, parts)
 		} else {
 			linkTerms(m, s.place, c, parts)

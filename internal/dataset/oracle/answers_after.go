@@ -64,9 +64,9 @@ func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error 
 // inSequence finds the answers in the order of the sequence.
 func (b *answerFinder) inSequence(ctx context.Context, before [][]int, positions []int) error {
 	begin := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, b.Operation) }
-	at := func(ctx context.Context, _ *sql.Conn, teller *dataset.Teller, position int) (err error) {
+	at := func(ctx context.Context, _ *sql.Conn, digester *dataset.Digester, position int) (err error) {
 		if position >= b.first {
-			b.told[position-b.first], err = teller.Digest(ctx, position)
+			b.told[position-b.first], err = digester.Digest(ctx, position)
 		}
 		return err
 	}
@@ -74,12 +74,12 @@ func (b *answerFinder) inSequence(ctx context.Context, before [][]int, positions
 }
 
 // drop forgets all answers that are others by now.
-func (b *answerFinder) drop(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) error {
+func (b *answerFinder) drop(ctx context.Context, _ *sql.Conn, digester *dataset.Digester) error {
 	for i, told := range b.told {
 		if told == "" {
 			continue
 		}
-		now, err := teller.Digest(ctx, b.first+i)
+		now, err := digester.Digest(ctx, b.first+i)
 		if err != nil {
 			return err
 		}

@@ -165,7 +165,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 			for range orders {
 				all := [][]int{interleaved(random, dataset.Span(0, warm), clients), interleaved(random, dataset.Span(warm, warm+measured), clients), dataset.Span(warm+measured, warm+measured+lone)}
 				ended := 0
-				end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
+				end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Digester) error {
 					if ended++; ended < len(all) {
 						return nil
 					}
@@ -230,12 +230,12 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 					all = append(all, []int{position})
 				}
 				ended := 0
-				end := func(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) error {
+				end := func(ctx context.Context, _ *sql.Conn, digester *dataset.Digester) error {
 					if ended++; ended < 2 {
 						return nil
 					}
 					for i, want := range told {
-						got, err := teller.Digest(ctx, warm+measured+i)
+						got, err := digester.Digest(ctx, warm+measured+i)
 						if err == nil && want != "" && got != want {
 							err = fmt.Errorf("got that the answer at position %d is refused", i)
 						}

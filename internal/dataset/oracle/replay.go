@@ -153,7 +153,7 @@ type replays struct {
 }
 
 // replay plays phases, and looks at the data after each.
-func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.Context, *sql.Conn, *dataset.Teller) error) error {
+func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.Context, *sql.Conn, *dataset.Digester) error) error {
 	all, turns := map[*table]*play{}, map[int]int{}
 	for _, positions := range phases {
 		for _, position := range positions {
@@ -183,12 +183,12 @@ func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.
 		}
 		return nil
 	}
-	at := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller, position int) error {
+	at := func(ctx context.Context, conn *sql.Conn, _ *dataset.Digester, position int) error {
 		_, err := conn.ExecContext(ctx, "UPDATE temp.assay_now SET position = ?", position)
 		return err
 	}
 	ended := 0
-	end := func(ctx context.Context, conn *sql.Conn, teller *dataset.Teller) error {
+	end := func(ctx context.Context, conn *sql.Conn, digester *dataset.Digester) error {
 		ended++
 		for _, t := range r.tables {
 			if err := all[t].read(ctx, conn, t, r.Done); err != nil {
@@ -206,7 +206,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.
 				r.plays[t] = append(r.plays[t], p)
 			}
 		}
-		return look(ctx, conn, teller)
+		return look(ctx, conn, digester)
 	}
 	return r.Data.Replay(ctx, r.Operation, r.Trace, phases, dataset.Watch{Begin: begin, At: at, End: end})
 }

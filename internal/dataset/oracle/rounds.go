@@ -86,7 +86,7 @@ func (b *answerFinder) inOrders(ctx context.Context, all [][]int, positions []in
 		}
 	}
 	r := &replays{Played: b.Played, plays: map[*table][]*play{}}
-	look := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) (err error) {
+	look := func(ctx context.Context, conn *sql.Conn, _ *dataset.Digester) (err error) {
 		var tables []*table
 		for t, plays := range r.plays {
 			if len(plays[0].histories) > 0 {

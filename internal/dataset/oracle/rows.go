@@ -153,7 +153,7 @@ func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 }
 
 // sample chooses rows of each table in the end of the first play, of which nothing is done to most.
-func (r *rowReplays) sample(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
+func (r *rowReplays) sample(ctx context.Context, conn *sql.Conn, _ *dataset.Digester) error {
 	for _, t := range r.tables {
 		plays := r.plays[t]
 		if len(plays) != 1 || len(plays[0].histories) == 0 || r.untouched[t] != nil {
