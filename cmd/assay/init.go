@@ -15,6 +15,7 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/dataset"
 	"assay/internal/draft"
+	"assay/internal/runner/host"
 	"assay/internal/sys/file"
 
 	"github.com/spf13/cobra"
@@ -150,7 +151,7 @@ func (f initFlags) read() (queries []byte, logs []draft.Log, err error) {
 const (
 	maxLogs      = 512 << 20        // bytes of all logs
 	maxQueries   = 1 << 20          // bytes of the file of queries
-	queryTimeout = 10 * time.Second // of what is tried of one query
+	queryTimeout = 10 * time.Second // of CPU time of what is tried of one query
 	totalTimeout = 3 * time.Minute  // of what is tried of all queries
 	blockTime    = 10 * time.Second // of the operations of a block, in this process
 	copyTimeout  = 30 * time.Minute // of copying the database
@@ -173,7 +174,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, logs [
 	}
 	return draft.Make(ctx, draft.Options{Database: flags.db, Drivers: drivers, Queries: flags.queries, SQL: queries, Logs: logs, AsRecorded: flags.asRecorded, Plan: flags.output,
 		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
-		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
+		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, CPU: host.SelfCPU, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
 		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {
 			return l.Estimate(ctx, data, cases, launches, checkPatience)
 		},

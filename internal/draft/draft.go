@@ -60,10 +60,11 @@ type Options struct {
 	AsRecorded bool
 	Drivers    []catalog.Driver // all that are known
 	Folder     string           // an empty one, for the copy
-	// Timeout bounds what is tried of one query, and Total that of all; one that
-	// takes longer, or that no time is left for, is left out.
+	// Timeout bounds the CPU time of what is tried of one query, and Total the time of all; one
+	// that takes longer, or that no time is left for, is left out.
 	Timeout, Total time.Duration
-	recorded       string // an SQLite file with the arguments of a log; empty: there are none
+	CPU            func() time.Duration // how much CPU time this process has used
+	recorded       string               // an SQLite file with the arguments of a log; empty: there are none
 	// Block bounds what the operations of a block take in this process.
 	Block time.Duration
 	// CopyTimeout bounds the copying of the database.
@@ -291,8 +292,8 @@ func (d *drafter) try(ctx context.Context) error {
 			}
 		}
 		d.progress(fmt.Sprintf("trying query %s (%d of %d)", o.name, i+1, len(d.operations)))
-		limit := d.left()
-		err := d.within(ctx, limit, func(ctx context.Context) error { return b.run(ctx, o, b.cases[o.name].Operation, limit/2) })
+		limit := min(d.options.Timeout, time.Until(d.until)) / 2
+		err := d.within(ctx, func(ctx context.Context) error { return b.run(ctx, o, b.cases[o.name].Operation, limit) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -108,6 +109,13 @@ func draftIn(t *testing.T, ctx context.Context, o Options) (*Draft, error) {
 	if o.Total == 0 {
 		o.Total = time.Minute
 	}
+	if o.CPU == nil {
+		o.CPU = func() time.Duration {
+			var used syscall.Rusage
+			must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+			return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+		}
+	}
 	if o.CopyTimeout == 0 {
 		o.CopyTimeout = time.Minute
 	}
@@ -146,11 +154,22 @@ func TestEndlessQuery(t *testing.T) {
 	o.Progress = func(what string) { steps = append(steps, what) }
 	d, err := draftIn(t, t.Context(), o)
 	must(t, err)
-	if len(d.Operations) != 1 || len(d.LeftOut) != 1 || !strings.Contains(d.LeftOut[0], "it takes longer than 1s on a copy of the database") {
+	if len(d.Operations) != 1 || len(d.LeftOut) != 1 || !strings.Contains(d.LeftOut[0], "it takes longer than 1s of CPU time") {
 		t.Errorf("got operations %q, left out %q, want the endless query left out for its time", d.Operations, d.LeftOut)
 	}
 	if len(steps) < 4 || !strings.HasPrefix(steps[0], "copying ") {
 		t.Errorf("got progress %q, want copying, and each query by its name", steps)
+	}
+}
+
+// A query that waits for a processor for longer than its limit is no slow query.
+func TestBusyMachine(t *testing.T) {
+	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO item VALUES (1, 0)"), "INSERT INTO item (n) VALUES (7); SELECT id FROM item WHERE id = ?")
+	o.Timeout, o.CPU = time.Nanosecond, func() time.Duration { return 0 }
+	d, err := draftIn(t, t.Context(), o)
+	must(t, err)
+	if len(d.LeftOut) > 0 || len(d.Operations) < 2 {
+		t.Errorf("got operations %q, left out %q; want both queries, which took no CPU time", d.Operations, d.LeftOut)
 	}
 }
 

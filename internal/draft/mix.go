@@ -197,7 +197,7 @@ func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
 		return false, err
 	}
 	d.unmixed = ""
-	if err = d.within(ctx, d.options.Timeout, func(ctx context.Context) error { return b.play(ctx, b.cases[d.mix.name].Operation) }); err != nil {
+	if err = d.within(ctx, func(ctx context.Context) error { return b.play(ctx, b.cases[d.mix.name].Operation) }); err != nil {
 		d.unmixed = err.Error()
 	}
 	_, late = errors.AsType[lateError](err)

@@ -36,7 +36,7 @@ func (d *drafter) understand(ctx context.Context, scripts []*script) error {
 // left out; the error is that of everything else.
 func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, error) {
 	o := &operation{script: *s}
-	err := d.within(ctx, d.left(), func(ctx context.Context) error {
+	err := d.within(ctx, func(ctx context.Context) error {
 		if err := d.compileAll(ctx, o); err != nil {
 			return err
 		}
@@ -49,27 +49,40 @@ func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, err
 	return o, ctx.Err()
 }
 
-// left is how long one query may be tried.
-func (d *drafter) left() time.Duration { return min(d.options.Timeout, time.Until(d.until)) }
-
 // lateError says which limit a query has met.
 type lateError string
 
 func (e lateError) Error() string { return string(e) + " on a copy of the database" }
 
-// within bounds what is tried.
-func (d *drafter) within(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, limit)
+// within bounds what is tried of a query by the CPU time that it takes, since on a busy machine it
+// waits for a processor most of the time; and by what is left of the time for all queries.
+func (d *drafter) within(ctx context.Context, try func(context.Context) error) error {
+	limited, cancel := context.WithDeadlineCause(ctx, d.until, lateError(fmt.Sprintf("the queries together take longer than %s", d.options.Total)))
 	defer cancel()
+	limited, end := context.WithCancelCause(limited)
+	defer end(nil)
+	d.endAt(limited, d.options.CPU()+d.options.Timeout, end)
 	err := try(limited)
-	switch {
-	case ctx.Err() != nil || limited.Err() == nil:
-		return err
-	case limit < d.options.Timeout:
-		return lateError(fmt.Sprintf("the queries together take longer than %s", d.options.Total))
+	if late, is := errors.AsType[lateError](context.Cause(limited)); is && err != nil && ctx.Err() == nil {
+		return late
 	}
-	return lateError(fmt.Sprintf("it takes longer than %s", d.options.Timeout))
+	return err
 }
+
+// endAt ends what is tried as soon as so much CPU time has been used.
+func (d *drafter) endAt(ctx context.Context, used time.Duration, end context.CancelCauseFunc) {
+	time.AfterFunc(max(minWait, used-d.options.CPU()), func() {
+		switch {
+		case ctx.Err() != nil:
+		case d.options.CPU() < used:
+			d.endAt(ctx, used, end)
+		default:
+			end(lateError(fmt.Sprintf("it takes longer than %s of CPU time", d.options.Timeout)))
+		}
+	})
+}
+
+const minWait = 10 * time.Millisecond // between two looks at the CPU time
 
 // compileAll makes the statements of an operation.
 func (d *drafter) compileAll(ctx context.Context, o *operation) error {
