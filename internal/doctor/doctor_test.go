@@ -335,6 +335,28 @@ func TestLogSize(t *testing.T) {
 	}
 }
 
+// No index is advised that SQLite would not use; that of LIKE depends on its pattern.
+func TestIndexThatHelps(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE tag (post INTEGER, word TEXT COLLATE NOCASE)", "INSERT INTO tag SELECT id, title FROM post"})...)
+	for query, want := range map[string]string{
+		"SELECT id FROM post WHERE title = ?":                              "an index that begins with title;",
+		"SELECT 1 FROM tag WHERE post = :post AND word > ?":                "an index that begins with post or word;",
+		"SELECT id FROM post p WHERE p.title LIKE ?":                       "an index on title COLLATE NOCASE is used only where",
+		"SELECT id FROM post WHERE title LIKE 'a%'":                        "an index that begins with title COLLATE NOCASE;",
+		"SELECT id FROM post WHERE title LIKE '%a'":                        "no index on one column is used",
+		"SELECT id FROM post WHERE lower(title) = ?":                       "no index on one column is used",
+		"SELECT post FROM tag WHERE word LIKE ?":                           "an index on word is used only where",
+		"SELECT post FROM tag WHERE word = ?":                              "an index that begins with word;",
+		"SELECT 1 FROM author a LEFT JOIN tag ON tag.post + 0 = a.id + ?1": "no index on one column is used",
+	} {
+		found := examine(t, path, func(o *Options) { o.Queries = []string{query} })
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Problem == "scan" })
+		if i < 0 || !strings.HasPrefix(found[i].Fix, want) {
+			t.Errorf("%s: got %+v, want a scan with the advice %q", query, found, want)
+		}
+	}
+}
+
 // An index that holds too few rows for a query is named beside the scan.
 func TestNarrowerIndex(t *testing.T) {
 	for index, want := range map[string]string{

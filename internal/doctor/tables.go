@@ -188,12 +188,17 @@ var parameters = regexp.MustCompile(`'[^']*'|"[^"]*"|[:@$][A-Za-z_]\w*|\?\d*`)
 
 // plan is SQLite's plan of a query, a line for each step. Values are unknown.
 func (p *patient) plan(ctx context.Context, query string) (string, error) {
+	return p.planWith(ctx, query, nil)
+}
+
+// planWith is the plan where all parameters have a value.
+func (p *patient) planWith(ctx context.Context, query string, value any) (string, error) {
 	var args []any
 	query = parameters.ReplaceAllStringFunc(query, func(word string) string {
 		if word[0] == '\'' || word[0] == '"' {
 			return word
 		}
-		args = append(args, nil)
+		args = append(args, value)
 		return "?"
 	})
 	rows, err := p.texts(ctx, "EXPLAIN QUERY PLAN "+query, args...)
@@ -220,7 +225,9 @@ func (p *patient) queries(ctx context.Context) error {
 		ends := endsEarly(query, plan)
 		for _, step := range queryplan.Parse(plan) {
 			if step.Scan && (where.MatchString(query) || step.Repeated) && !(ends && step.Index != "") {
-				p.scanned(query, step)
+				if err := p.scanned(ctx, query, step); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -234,7 +241,7 @@ func (p *patient) queries(ctx context.Context) error {
 // other queries than the given ones: nothing is known of its indexes.
 func (p *patient) unused(ctx context.Context, used []string) error {
 	for _, t := range p.tables {
-		if !slices.ContainsFunc(p.Queries, t.isNamedIn) {
+		if !slices.ContainsFunc(p.Queries, func(query string) bool { return mentions(query, t.name) }) {
 			continue
 		}
 		steps, err := p.childSteps(ctx, t)
@@ -256,11 +263,12 @@ func (p *patient) unused(ctx context.Context, used []string) error {
 	return nil
 }
 
-func (t table) isNamedIn(query string) bool {
+// mentions reports whether a table or a column stands in a query.
+func mentions(query, name string) bool {
 	tokens, _ := sqltext.Scan(query)
 	return slices.ContainsFunc(tokens, func(token sqltext.Token) bool {
-		name, _ := token.Name()
-		return strings.EqualFold(name, t.name)
+		word, _ := token.Name()
+		return strings.EqualFold(word, name)
 	})
 }
 
@@ -290,7 +298,7 @@ var limit = regexp.MustCompile(`(?i)\border by\b(?s:.*)\blimit\b`)
 
 // scanned reports a step that reads a whole big table for a query that wants
 // some of its rows, or once for each row of another one.
-func (p *patient) scanned(query string, step queryplan.Step) {
+func (p *patient) scanned(ctx context.Context, query string, step queryplan.Step) error {
 	var t table
 	there := false
 	for _, name := range queryplan.Tables(query, step.Table) {
@@ -298,13 +306,15 @@ func (p *patient) scanned(query string, step queryplan.Step) {
 			break
 		}
 	}
-	if there && t.rows >= manyRows {
-		fix := "an index on the columns of its WHERE or ON; assay init --db " + p.file() + " --queries FILE drafts a plan that measures it"
-		if narrower := t.narrower(query); narrower != "" {
-			fix = narrower + ", or " + fix
-		}
-		p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: SCAN %s (%d rows)", brief(query), step.Table, t.rows), fix)
+	if !there || t.rows < manyRows {
+		return nil
 	}
+	fix, err := p.indexFor(ctx, query, step.Table, t)
+	if narrower := t.narrower(query); narrower != "" {
+		fix = narrower + ", or " + fix
+	}
+	p.add("scan", "a query reads all of "+t.name+", as SQLite "+p.version+" plans it", fmt.Sprintf("%s: SCAN %s (%d rows)", brief(query), step.Table, t.rows), fix)
+	return err
 }
 
 // narrower names an index that begins with a column of the query but holds some rows only:
