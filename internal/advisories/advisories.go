@@ -18,18 +18,19 @@ import (
 
 // Advisory is one fault.
 type Advisory struct {
-	ID       string   `json:"id"`
-	Engine   string   `json:"engine,omitempty"`  // whose versions are affected, as workers name it
-	Library  string   `json:"library,omitempty"` // or the module whose versions are
-	Affected []Range  `json:"affected"`
-	Says     string   `json:"says"`
-	When     string   `json:"when,omitempty"`   // under which condition; empty: always
-	WAL      bool     `json:"wal,omitempty"`    // it needs a write-ahead log
-	System   string   `json:"system,omitempty"` // it is there on this one only, as GOOS names it
-	Fixed    []string `json:"fixed"`
-	Source   string   `json:"source"`
-	URL      string   `json:"url"`
-	Date     string   `json:"date"` // of the source
+	ID       string           `json:"id"`
+	Engine   string           `json:"engine,omitempty"`  // whose versions are affected, as workers name it
+	Library  string           `json:"library,omitempty"` // or the module whose versions are
+	Affected []Range          `json:"affected"`
+	Patched  map[string]Range `json:"patched,omitempty"` // by library: its versions that repaired an affected engine
+	Says     string           `json:"says"`
+	When     string           `json:"when,omitempty"`   // under which condition; empty: always
+	WAL      bool             `json:"wal,omitempty"`    // it needs a write-ahead log
+	System   string           `json:"system,omitempty"` // it is there on this one only, as GOOS names it
+	Fixed    []string         `json:"fixed"`
+	Source   string           `json:"source"`
+	URL      string           `json:"url"`
+	Date     string           `json:"date"` // of the source
 }
 
 // Range is versions: the first one that is affected, and the first one after it that is not.
@@ -93,7 +94,7 @@ func Of(b Build) []Advisory {
 			low, high = b.Version, b.Version
 		}
 		if (a.Engine != "" && a.Engine == b.Engine || a.Library != "" && a.Library == b.Library) &&
-			(a.System == "" || b.System == "" || a.System == b.System) && a.affects(low, high) {
+			(a.System == "" || b.System == "" || a.System == b.System) && a.affects(low, high) && !a.Patched[b.Library].has(b.Version, b.Version) {
 			all = append(all, a)
 		}
 	}
@@ -107,13 +108,16 @@ func OfTarget(t assay.Target) []Advisory {
 
 // affects reports whether all versions from low to high are affected.
 func (a Advisory) affects(low, high string) bool {
+	return slices.ContainsFunc(a.Affected, func(r Range) bool { return r.has(low, high) })
+}
+
+// has reports whether all versions from low to high are in the range.
+func (r Range) has(low, high string) bool {
 	first, known := parse(low)
 	last, too := parse(high)
-	return known && too && slices.ContainsFunc(a.Affected, func(r Range) bool {
-		from, _ := parse(r.From)
-		before, _ := parse(r.Before)
-		return slices.Compare(first, from) >= 0 && slices.Compare(last, before) < 0
-	})
+	from, _ := parse(r.From)
+	before, _ := parse(r.Before)
+	return known && too && slices.Compare(first, from) >= 0 && slices.Compare(last, before) < 0
 }
 
 // Packages are those of a registry, such as npm, whose versions Pinned knows.

@@ -16,9 +16,9 @@ func ids(all []Advisory) []string {
 
 func TestEngineVersions(t *testing.T) {
 	for version, want := range map[string][]string{
-		"3.6.23": nil, "3.7.0": {"sqlite-wal-reset"}, "3.36.0": {"sqlite-wal-reset", "sqlite-savepoint-memory"}, "3.37.2": {"sqlite-wal-reset"},
-		"3.44.5": {"sqlite-wal-reset"}, "3.44.6": nil, "3.45.0": {"sqlite-wal-reset"}, "3.49.2": {"sqlite-wal-reset"},
-		"3.50.6": {"sqlite-wal-reset"}, "3.50.7": nil, "3.51.0": {"sqlite-wal-reset"}, "3.51.2": {"sqlite-wal-reset"}, "3.51.3": nil,
+		"3.6.23": nil, "3.7.0": {"sqlite-wal-reset"}, "3.36.0": {"sqlite-wal-reset", "sqlite-savepoint-memory", "sqlite-wal-savepoint"}, "3.37.2": {"sqlite-wal-reset", "sqlite-wal-savepoint"},
+		"3.10.2": {"sqlite-wal-reset"}, "3.44.5": {"sqlite-wal-reset"}, "3.44.6": nil, "3.45.0": {"sqlite-wal-reset", "sqlite-wal-savepoint"},
+		"3.50.1": {"sqlite-wal-reset", "sqlite-wal-savepoint"}, "3.50.2": {"sqlite-wal-reset"}, "3.53.2": nil, "3.53.3": {"sqlite-super-journal"}, "3.53.4": nil, "3.50.6": {"sqlite-wal-reset"}, "3.50.7": nil, "3.51.0": {"sqlite-wal-reset"}, "3.51.2": {"sqlite-wal-reset"}, "3.51.3": nil,
 		"3.52.0": {"sqlite-withdrawn"}, "3.53.0": nil, "3.54.1": nil, "": nil, "unknown": nil, "3.51.2-rc1": nil,
 	} {
 		if got := ids(Of(Build{Engine: "sqlite", EngineVersion: version})); !slices.Equal(got, want) {
@@ -41,6 +41,9 @@ func TestLibraryVersions(t *testing.T) {
 		{Build{Library: ncruces, Version: "v0.35.3", System: "windows"}, nil},
 		{Build{Library: "go.etcd.io/bbolt", Version: "v1.3.6"}, []string{"bbolt-last"}},
 		{Build{Library: "go.etcd.io/bbolt", Version: "v1.3.7"}, nil},
+		{Build{Engine: "sqlite", EngineVersion: "3.53.3", Library: "modernc.org/sqlite", Version: "v1.55.0"}, []string{"sqlite-super-journal"}},
+		{Build{Engine: "sqlite", EngineVersion: "3.53.3", Library: "modernc.org/sqlite", Version: "v1.56.0"}, nil},
+		{Build{Engine: "sqlite", EngineVersion: "3.53.3", Library: "github.com/mattn/go-sqlite3", Version: "v1.56.0"}, []string{"sqlite-super-journal"}},
 	} {
 		if got := ids(Of(c.build)); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: got %v, want %v", c.build, got, c.want)
