@@ -113,6 +113,8 @@ func (e *evaluator) called(call *ast.CallExpr, known values, depth int) string {
 		return e.joined(call.Args[0], e.within(call.Args[1], known, depth), known, depth)
 	case path == "cmp" && name == "Or" && len(call.Args) > 0:
 		return e.oneOf(call.Pos(), call.Args, known, depth)
+	case path == viper && name == "GetString" && len(call.Args) == 1:
+		return e.configured(call, known, depth)
 	case (path == "path/filepath" || path == "path") && name == "Join":
 		return e.joined(&ast.CompositeLit{Elts: call.Args}, "/", known, depth)
 	case e.info(call).Types[call.Fun].IsType() && len(call.Args) == 1: // a conversion
@@ -130,6 +132,21 @@ func (e *evaluator) called(call *ast.CallExpr, known values, depth int) string {
 		return e.returned(function, call, known, depth)
 	}
 	return unknown
+}
+
+// configured is the text that a key of viper has by default.
+func (e *evaluator) configured(call *ast.CallExpr, known values, depth int) string {
+	var all []ast.Expr
+	key := e.within(call.Args[0], known, depth)
+	for _, set := range e.defaults {
+		if !strings.Contains(key, unknown) && strings.EqualFold(e.within(set.Args[0], known, depth), key) {
+			all = append(all, set.Args[1])
+		}
+	}
+	if len(all) == 0 {
+		return unknown
+	}
+	return e.oneOf(call.Pos(), all, known, depth)
 }
 
 // joined is the text of all elements of a list.

@@ -71,7 +71,7 @@ func (ls libraries) of(path string) string {
 var opensByName = regexp.MustCompile(`^(Must)?(Open|Connect|NewEngine)`)
 
 // named are packages whose functions take the name of a driver first, whatever it is.
-var named = []string{"database/sql", "github.com/jmoiron/sqlx", "entgo.io/ent/dialect/sql", "xorm.io/xorm", "github.com/pocketbase/dbx"}
+var named = []string{"database/sql", "github.com/jmoiron/sqlx", "entgo.io/ent/dialect/sql", "xorm.io/xorm", "github.com/go-xorm/xorm", "github.com/jinzhu/gorm", "github.com/pocketbase/dbx"}
 
 // open is a call that opens a database of SQLite.
 type open struct {

@@ -28,6 +28,7 @@ type evaluator struct {
 	entries    map[token.Pos][]ast.Expr      // by the variable of a map that gets one
 	handed     map[token.Pos][]*ast.CallExpr // by the variable that is given to a function
 	registered []registered
+	defaults   []*ast.CallExpr // of viper's keys
 	libraries  libraries
 	// wanted are values of variables that an evaluation lacked: by each call of a function,
 	// or in each round of a loop.
@@ -144,9 +145,20 @@ func (e *evaluator) noteCall(f *ast.File, call *ast.CallExpr) {
 			e.methods[of] = append(e.methods[of], call)
 		}
 	}
-	if path, name := e.function(call); path != "database/sql" || name != "Register" || len(call.Args) != 2 {
-		return
+	switch path, name := e.function(call); {
+	case len(call.Args) != 2:
+	case path == viper && name == "SetDefault":
+		e.defaults = append(e.defaults, call)
+	case path == "database/sql" && name == "Register":
+		e.register(f, call.Args[0])
 	}
+}
+
+// viper is a package that keeps what a program is configured with.
+const viper = "github.com/spf13/viper"
+
+// register notes a name that a file gives a driver.
+func (e *evaluator) register(f *ast.File, name ast.Expr) {
 	var found []string
 	for _, imported := range f.Imports {
 		if path, err := strconv.Unquote(imported.Path.Value); err == nil && e.libraries.of(path) != "" {
@@ -157,7 +169,7 @@ func (e *evaluator) noteCall(f *ast.File, call *ast.CallExpr) {
 	if found = slices.Compact(found); len(found) != 1 {
 		found = []string{""}
 	}
-	e.registered = append(e.registered, registered{call.Args[0], found[0]})
+	e.registered = append(e.registered, registered{name, found[0]})
 }
 
 // element is a field that a literal of a struct sets, and its value.

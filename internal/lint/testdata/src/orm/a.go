@@ -2,11 +2,14 @@ package orm
 
 import (
 	"context"
+	"database/sql"
 
 	ent "entgo.io/ent/dialect/sql"
+	v1 "github.com/jinzhu/gorm"
 	"github.com/jmoiron/sqlx"
 	_ "github.com/mattn/go-sqlite3"
 	"github.com/pocketbase/dbx"
+	"github.com/spf13/viper"
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	"xorm.io/xorm"
@@ -33,6 +36,9 @@ func open(ctx context.Context) {
 	dialector, config := &sqlite.Dialector{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}, sqlite.Config{DSN: "file:gorm.db?_pragma=cache_size(1)"} // want `_pragma=foreign_keys` `_pragma=cache_size`
 	gorm.Open(dialector)
 	gorm.Open(sqlite.New(config))
+	v1.Open("sqlite3", "file:v1.db?_pragma=foreign_keys(1)") // want `ignores _pragma`
+	viper.SetDefault("db.dsn", "file:viper.db?_pragma=foreign_keys(1)")
+	sql.Open("sqlite3", viper.GetString("DB.DSN")) // want `ignores _pragma`
 	changed := sqlite.Config{DSN: "file:gorm.db?_pragma=foreign_keys(1)"}
 	changed.DSN = "file:gorm.db"
 	gorm.Open(sqlite.New(changed))

@@ -1,0 +1,5 @@
+package viper
+
+func SetDefault(string, any) {}
+
+func GetString(string) string { return "" }
