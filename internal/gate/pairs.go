@@ -129,6 +129,9 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	}
 	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return d.Ecosystem == "" })
 	moves, err := Moves(ctx, m.request.Dir, m.request.Revision, drivers)
+	if text := m.otherPlan(ctx); text != "" {
+		m.lab.Watcher.Note(text)
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -144,6 +147,17 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 		all = append(all, one)
 	}
 	return all, nil
+}
+
+// otherPlan says where the plan was another one at the revision, such as before a migration:
+// only drivers are compared.
+func (m *Measuring) otherPlan(ctx context.Context) string {
+	folder, name := filepath.Split(m.request.PlanFile)
+	was, err := filesOf(ctx, folder, m.request.Revision)(name)
+	if !filepath.IsAbs(m.request.PlanFile) || err != nil || string(was) == m.request.Plan.Text { // a built-in plan has no folder
+		return ""
+	}
+	return fmt.Sprintf("%s is not as at %s: base and head have its schema, data and queries of now; what their change does is not measured", name, m.request.Revision)
 }
 
 func (m *Measuring) movedPair(ctx context.Context, move Move) (pair, error) {

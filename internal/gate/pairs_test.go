@@ -49,6 +49,21 @@ func TestMovedPair(t *testing.T) {
 	}
 }
 
+// A plan that a migration changed is said to be another one than at the revision.
+func TestOtherPlan(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "app.yaml"), "name: app\n")
+	commit(t, dir)
+	for name, want := range map[string]bool{filepath.Join(dir, "app.yaml"): true, filepath.Join(dir, "new.yaml"): false, "app.yaml": false} {
+		for text, changed := range map[string]bool{"name: app\n": false, "name: other\n": true} {
+			m := &Measuring{request: Request{Plan: &plan.Plan{Text: text}, PlanFile: name, Revision: "HEAD"}}
+			if got := m.otherPlan(t.Context()); (got != "") != (want && changed) {
+				t.Errorf("%s with %q: got %q", name, text, got)
+			}
+		}
+	}
+}
+
 // The checkout of another module is no build of a driver.
 func TestCheckoutOfAnotherModule(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "checkout")
