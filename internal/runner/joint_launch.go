@@ -181,6 +181,9 @@ type turn struct {
 func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, err error) {
 	all := variantsOf(l.members)
 	for _, i := range l.r.shuffled(len(all)) {
+		if l.r.over() {
+			return nil, errBudgetEnded
+		}
 		var variants []*variant
 		for _, peer := range all[i] {
 			v := &variant{peer: peer, turns: l.turnsOf(peer)}

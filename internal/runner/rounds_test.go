@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -54,6 +55,20 @@ func TestSpentBudgetIsNotLeft(t *testing.T) {
 	r.clock.spent = 101 * time.Second
 	if !r.over() {
 		t.Error("101s of 100s are spent, and the budget is not over")
+	}
+}
+
+// Answers are not verified once the budget is over: nothing would be measured of them. Windows
+// that were begun end with the round that is measured.
+func TestNothingIsBegunAfterTheBudget(t *testing.T) {
+	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
+	g := r.groups[0]
+	for spent, want := range map[time.Duration]error{99 * time.Second: nil, 101 * time.Second: errBudgetEnded} {
+		r.clock.spent = spent
+		l := &jointLaunch{r: r, g: g, members: g.members, tried: map[string]bool{}}
+		if _, err := l.verifyAll(t.Context()); !errors.Is(err, want) {
+			t.Errorf("%s of 100s are spent: got %v, want %v", spent, err, want)
+		}
 	}
 }
 

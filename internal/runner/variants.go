@@ -81,7 +81,8 @@ func (v *variant) window() window {
 }
 
 // alternate measures all windows: of each variant one round at a time, those of one
-// with fewer windows spread over the others.
+// with fewer windows spread over the others. Where the budget has ended, those that were
+// measured are enough.
 func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error {
 	most := 0
 	for _, v := range variants {
@@ -98,6 +99,9 @@ func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error 
 				return err
 			}
 			v.took += time.Since(began)
+		}
+		if l.r.over() && !slices.ContainsFunc(variants, func(v *variant) bool { return v.took == 0 }) {
+			return nil
 		}
 	}
 	return nil

@@ -222,7 +222,7 @@ const allPages = "all pages"
 func (l *jointLaunch) fillCaches(ctx context.Context) error {
 	errs := l.r.time.inParallel(l.r.random, len(l.instances), func(i int) error {
 		in := l.instances[i]
-		if len(in.pages) == 0 || !l.lives(in) {
+		if len(in.pages) == 0 || !l.lives(in) || l.r.over() {
 			return nil
 		}
 		return whileResumed(ctx, in, func() error { return in.readAllPages(ctx) })
