@@ -27,32 +27,6 @@ func TestSpentBudget(t *testing.T) {
 	}
 }
 
-// A budget that seems too small is said to be so after the first block, and only where
-// something would have to be confirmed.
-func TestSmallBudgetIsSaidEarly(t *testing.T) {
-	indexes := Factor{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}
-	for name, c := range map[string]struct {
-		space  Space
-		budget time.Duration
-		want   string
-	}{
-		"settings":     {switches(8), 30 * time.Second, "the budget of 30s may be too small to confirm anything: stop, and give a --budget of about 2m or more, or tune fewer operations with --only"},
-		"indexes":      {switches(8).With([]Factor{indexes}), 30 * time.Second, "the budget of 30s may be too small"},
-		"indexes only": {Space{}.With([]Factor{indexes}), 30 * time.Second, ""},
-		"enough":       {switches(8), 10 * time.Minute, ""},
-		"unlimited":    {switches(8), 0, ""},
-	} {
-		m, said, asked := newMachine(func(Point) float64 { return 0 }), "", 0
-		warn := func(text string) { said, asked = said+text, len(m.asked) }
-		if _, err := Run(t.Context(), Config{Space: c.space, Margin: 0.02, Budget: c.budget, Seed: 7, Warn: warn}, m.measure); err != nil {
-			t.Fatal(name, err)
-		}
-		if !strings.HasPrefix(said, c.want) || (said == "") != (c.want == "") || said != "" && asked != 1 {
-			t.Errorf("%s: after %d blocks got %q, want %q", name, asked, said, c.want)
-		}
-	}
-}
-
 // A budget that would have been enough leaves a quarter of itself to six launches of three
 // members, which take a second each.
 func TestEnough(t *testing.T) {

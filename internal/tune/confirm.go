@@ -3,12 +3,10 @@ package tune
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
 
-	"assay/internal/analysis/wording"
 	"assay/internal/stat"
 )
 
@@ -152,23 +150,12 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 // search leaves would have to pay for it.
 func (t *tuning) endUnconfirmed() {
 	t.outcome.Unconfirmed = true
-	t.outcome.Enough = t.enough()
+	t.outcome.Enough = enough(t.memberTime(1))
 }
 
-// enough is a budget that pays for a confirmation, by what the launches took so far.
-func (t *tuning) enough() time.Duration {
-	return time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - searchShare))
-}
-
-// warnOfBudget says early that the budget is too small: whoever learns it from the answer
-// has waited for nothing.
-func (t *tuning) warnOfBudget() {
-	enough := t.enough()
-	if t.config.Warn == nil || t.config.Budget == 0 || enough <= t.config.Budget || len(t.config.Space.active()) == 0 {
-		return
-	}
-	t.config.Warn(fmt.Sprintf("the budget of %s may be too small to confirm anything: stop, and give a --budget of %s, or tune fewer operations with --only",
-		wording.Brief(t.config.Budget), minutes(enough)))
+// enough is a budget that pays for a confirmation where a member of a launch takes so long.
+func enough(member time.Duration) time.Duration {
+	return time.Duration(minConfirmations * minConfirmed * float64(member) / (1 - searchShare))
 }
 
 // confirmed are the points of the confirmation with the number of launches that the

@@ -74,8 +74,6 @@ type Config struct {
 	Seed   uint64        // of the orders that are random
 	// Conditions are those of Conditions that the plan can have.
 	Conditions []Condition
-	// Warn, where it is set, is told after the first block if the budget seems too small.
-	Warn func(text string)
 }
 
 // The parts of a budget at whose end a stage is over: of the whole for the indexes, of
@@ -146,9 +144,6 @@ func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
 	}
 	t.spent += measured.Took
 	t.members += 1 + len(b.Points)
-	if t.members == 1+len(b.Points) {
-		t.warnOfBudget()
-	}
 	for i, m := range measured.Members {
 		if m.Refused != "" && b.Where == "" {
 			t.refused[b.Points[i].Key()] = m.Refused

@@ -93,8 +93,7 @@ func (t *Tuning) Run(ctx context.Context) (*Report, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
-	outcome, err := Run(ctx, Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions,
-		Warn: t.lab.Watcher.Note}, t.measure)
+	outcome, err := Run(ctx, Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions}, t.measure)
 	if errors.Is(err, ErrNoChoice) {
 		return nil, lab.AsInputError(err, t.notes...)
 	}
@@ -150,6 +149,9 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err != nil {
 		return lab.AsInputError(err)
 	}
+	if err := t.fits(ctx, only); err != nil {
+		return err
+	}
 	if err := t.tryLevels(ctx); err != nil {
 		return err
 	}
@@ -157,6 +159,34 @@ func (t *Tuning) prepare(ctx context.Context) error {
 		return err
 	}
 	t.tryUses()
+	return nil
+}
+
+const (
+	estimateTime = 5 * time.Second // of operations that are tried for an estimate
+	guessError   = 4               // how many times as long as in truth an estimate may be
+)
+
+// fits says before anything is measured where the budget seems too small for an answer, by an
+// estimate of the cells of the current settings, and refuses it where that is sure: a launch
+// would take longer than the budget, and tell nothing.
+func (t *Tuning) fits(ctx context.Context, only map[string][]string) error {
+	if t.request.Took != nil || t.request.Resume || len(t.space.active()) == 0 {
+		return nil
+	}
+	checked, err := t.lab.Check(ctx, lab.Request{Plan: t.request.Plan, PlanFile: t.request.PlanFile, Drivers: t.drivers[:1], Only: only}, estimateTime)
+	if err != nil {
+		return err
+	}
+	launches := 2 * max(1, t.request.Plan.Launches) // each has its A/A test
+	needs := enough(checked.Least.Total() / time.Duration(launches))
+	small := fmt.Sprintf("too small to confirm anything: that takes %s by an estimate", minutes(needs))
+	switch budget := wording.Brief(t.request.Budget); {
+	case needs/guessError > t.request.Budget:
+		return lab.AsInputError(fmt.Errorf("the budget of %s is %s", budget, small), "give a larger --budget, or tune fewer operations with --only operation=NAME")
+	case needs > t.request.Budget:
+		t.lab.Watcher.Note(fmt.Sprintf("the budget of %s may be %s; stop, and give a larger --budget, or tune fewer operations with --only", budget, small))
+	}
 	return nil
 }
 
