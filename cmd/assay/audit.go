@@ -164,15 +164,6 @@ type claimMeter struct {
 	cases map[string][]assay.Case // of each plan, all
 }
 
-func (m *claimMeter) Cells(w audit.Work) (int, error) {
-	all, err := m.casesOf(w.Plan)
-	if err != nil {
-		return 0, err
-	}
-	cases, err := plan.SelectToMeasure(all, w.Only(), w.Sides()...)
-	return len(cases), err
-}
-
 func (m *claimMeter) casesOf(name string) ([]assay.Case, error) {
 	if all, known := m.cases[name]; known {
 		return all, nil

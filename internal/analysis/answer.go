@@ -284,7 +284,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 	case len(row.Figures) == 0:
 		return
 	}
-	ranking := t.rankingOf(row)
+	ranking := first(t.Rankings, func(k *Ranking) bool { return slices.Contains(k.Rows, row) }) // nil where none has it
 	e.Standing = ranking.Standing(row)
 	if baseline == nil || row == baseline || !baseline.Comparable() {
 		return
@@ -314,11 +314,6 @@ func Cost(ratio stat.Interval, of assay.Metric) stat.Interval {
 		return ratio.Inverse()
 	}
 	return ratio
-}
-
-// rankingOf is the ranking that has the row; nil where none has.
-func (t *Table) rankingOf(row *Row) *Ranking {
-	return first(t.Rankings, func(k *Ranking) bool { return slices.Contains(k.Rows, row) })
 }
 
 // settles reports whether the table's rankings order anything, or show rows to be

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
 )
 
@@ -19,31 +21,34 @@ func (r *Row) warnOfLaunches(t *Table) {
 		return
 	}
 	figures := r.series(t.Primary.Name)
-	r.warnOfOrder(OfFigure, figures, t.Margin)
+	r.warnOfOrder("the figure", "look for a machine that warms up or slows down, or for data that grow; ratios within a launch cancel what all rows share", figures, t.Margin)
 	if r.compared() {
 		x, y, _ := pair(r, r.Reference, t.Primary.Name)
-		r.warnOfOrder(OfRatio, quotients(x, y), t.Margin)
+		r.warnOfOrder("the ratio to the baseline", "the confidence interval may be too narrow and the verdict too certain: repeat the run at another time", quotients(x, y), t.Margin)
 	}
 	r.warnOfShape(figures, t.Margin)
 	if windows := r.windows(); len(windows) > 0 {
 		if from, steady := stat.SteadyFrom(windows); !steady {
-			r.warn(NotSteady{from, len(windows[0])}, float64(from)/float64(len(windows[0])))
+			r.warn("not-steady", float64(from)/float64(len(windows[0])), "use blocks with a longer count, so that the start weighs less",
+				"window %d of %d of a launch still differs from those after it: the warm-up did not end", from, len(windows[0]))
 		}
 	}
 }
 
 // warnOfOrder looks for launches that are not independent of those before them:
-// the ratio is asked too, for its drift is what makes verdicts wrong.
-func (r *Row) warnOfOrder(of Series, series []float64, margin float64) {
+// the ratio is asked too, for its drift is what makes verdicts wrong. of names the series, and
+// ofDrift is the advice where it drifts.
+func (r *Row) warnOfOrder(of, ofDrift string, series []float64, margin float64) {
 	total, p, drifts := stat.Drift(series)
 	if drifts { // which is an autocorrelation too
 		if beyond(total, margin) {
-			r.warn(Drift{of, len(series), total, p}, math.Abs(math.Log(total)))
+			r.warn(Drift, math.Abs(math.Log(total)), ofDrift, "over %d launches %s changed to %s times its first value (p %.1g)", len(series), of, wording.Digits(total), p)
 		}
 		return
 	}
 	if c, found := stat.Autocorrelation(series); found {
-		r.warn(Autocorrelation{of, len(series), c}, c)
+		r.warn("autocorrelation", c, "the confidence interval may be too narrow: repeat the run at another time",
+			"%s of a launch resembles that of the launch before (rank correlation over %d launches: %.2f)", of, len(series), c)
 	}
 }
 
@@ -51,12 +56,14 @@ func (r *Row) warnOfOrder(of Series, series []float64, margin float64) {
 func (r *Row) warnOfShape(figures []float64, margin float64) {
 	if gap, upper, found := stat.TwoModes(figures); found {
 		if beyond(gap, margin) {
-			r.warn(TwoModes{upper, len(figures), gap}, gap)
+			r.warn("two-modes", gap, "look at both groups: their mean describes neither",
+				"%d of %d launches are %s times the others, with nothing in between", upper, len(figures), wording.Digits(gap))
 		}
 		return
 	}
 	if skewness, found := stat.Skewed(figures); found {
-		r.warn(Skewed{len(figures), skewness}, math.Abs(skewness))
+		r.warn("skewed", math.Abs(skewness), "look for stalls; the confidence interval may be too narrow",
+			"a few of %d launches lie far out on one side (skewness %.1f)", len(figures), skewness)
 	}
 }
 
@@ -119,8 +126,8 @@ func (t *Table) warnOfSyncs() {
 				continue
 			}
 			if c, ok := t.against(strong, weak); ok && c.Verdict == stat.Faster {
-				strong.warn(StrongerSyncFaster{[2]assay.Durability{strong.Durability, weak.Durability},
-					[2]string{strong.Cell.Profile, weak.Cell.Profile}, c.Ratio}, 0)
+				strong.warn("stronger-sync-faster", 0, "compare sync-before-ack of both, and what else the profiles set", "%s with %s is faster than %s with %s (%s)",
+					Class(strong.Durability), strong.Cell.Profile, Class(weak.Durability), weak.Cell.Profile, wording.Ratio(c.Ratio, "%s [%s, %s]"))
 			}
 		}
 	}
@@ -158,16 +165,30 @@ func (t *Table) warnOfOptions() {
 // or with another value; empty values are of rows that do not ask for it.
 type option struct{ name, with, without string }
 
-// IsSet is the value of a compile option that has none.
-const IsSet = "set"
+// isSet is the value of a compile option that has none.
+const isSet = "set"
 
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
-	found := OptionWithoutEffect{d.name, [2]string{r.Name(), other.Name()}, [2]string{d.with, d.without}, ratio, "",
-		[2]assay.Durability{r.Durability, other.Durability}}
-	if is := assay.Effective(r.Settings, d.name); is == assay.Effective(other.Settings, d.name) {
-		found.Effective = is
+	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", r.asking(d.name, d.with), other.asking(d.name, d.without), wording.Ratio(ratio, "%s [%s, %s]"))
+	advice := "it makes no difference here: leave it out, or measure where it could matter"
+	switch is := assay.Effective(r.Settings, d.name); {
+	case is != "" && is == assay.Effective(other.Settings, d.name):
+		evidence, advice = evidence+"; "+is+" is in effect in both", "it is the default of this driver"
+	case r.Durability != other.Durability:
+		advice = "the stronger durability costs nothing here: use it"
 	}
-	r.warn(found, 0)
+	r.warn("option-without-effect", 0, advice, "%s", evidence)
+}
+
+// asking is the row's name with an option, and the value that it asks for.
+func (r *Row) asking(option, value string) string {
+	switch value {
+	case "":
+		return r.Name() + " without " + option
+	case isSet:
+		return r.Name() + " with " + option
+	}
+	return r.Name() + " with " + option + "=" + value
 }
 
 // oneOption tells in which one option two rows differ: in a setting, where their
@@ -219,7 +240,7 @@ func compiled(c assay.Cell) map[string]string {
 	for _, text := range strings.FieldsFunc(c.Options, func(r rune) bool { return r == ':' }) {
 		name, value, has := strings.Cut(text, "=")
 		if !has {
-			value = IsSet
+			value = isSet
 		}
 		all[name] = value
 	}
@@ -299,7 +320,9 @@ func warnIfGrown(rows []*Row) {
 	if count(first) == count(last) || err != nil || !(c.Ratio.Low > maxGrowth) {
 		return
 	}
-	last.warn(Grows{c.Ratio, last.Cell.Params[countParam], first.Cell.Params[countParam]}, c.Ratio.Center)
+	last.warn("grows", c.Ratio.Center, "a figure of this operation holds only for its n: measure with the n of your application, or in transactions of a fixed size",
+		"an operation takes %s times as long with n=%s as with n=%s: the figure depends on the number of operations",
+		wording.Ratio(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam])
 }
 
 // warnOfDisk marks synced commits that come faster than the disk can sync.
@@ -311,7 +334,8 @@ func (r *Result) warnOfDisk() {
 	}
 	for row := range r.Rows() {
 		if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.AllClients()) {
-			row.warn(BeyondDisk{commits, rate}, commits/rate)
+			row.warn("beyond-disk", commits/rate, "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack",
+				"%s synced commits per second, but the disk did %s syncs per second for one client when assay probed it", wording.Digits(commits), wording.Digits(rate))
 		}
 	}
 }
@@ -347,7 +371,8 @@ func (r *Result) warnOfTwinEngines() {
 	for row := range r.Rows() {
 		for _, same := range names {
 			if slices.Contains(same, row.Cell.Target()) && severalDrivers(same) {
-				row.warn(SameEngine{same}, 0)
+				row.warn("same-engine", 0, "attribute their difference to the driver, and to how the engine was compiled or translated for it",
+					"the same engine source with the same options, as %s", strings.Join(same, " and "))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/analysis/wording"
 	"assay/internal/report"
 )
 
@@ -33,8 +34,8 @@ func warned(r *analysis.Result, codes ...string) []string {
 	for _, t := range r.Tables {
 		for _, row := range slices.Concat(t.Rows, t.Factors) {
 			for _, w := range row.Warnings {
-				if len(codes) == 0 || slices.Contains(codes, w.Code()) {
-					all = append(all, row.Name()+": "+w.Code()+": "+report.Evidence(w.Doubt))
+				if len(codes) == 0 || slices.Contains(codes, w.Code) {
+					all = append(all, row.Name()+": "+w.Code+": "+wording.Clean(w.Evidence))
 				}
 			}
 		}
@@ -86,7 +87,7 @@ func TestDoubtsOfLaunches(t *testing.T) {
 			}
 			for _, w := range r.Tables[0].Rows[0].Warnings {
 				if w.Severity <= 0 {
-					t.Errorf("%s: got severity %v: the worst of several cannot be told", w.Code(), w.Severity)
+					t.Errorf("%s: got severity %v: the worst of several cannot be told", w.Code, w.Severity)
 				}
 			}
 		})
@@ -276,7 +277,7 @@ func TestTwoValuesWithoutEffect(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, w := range rowsOf(t, r)["modernc (sync-2)"].Warnings {
-		if line := report.WarningLine(w); w.Code() == "option-without-effect" && !strings.HasSuffix(line, "; advice: the stronger durability costs nothing here: use it") {
+		if line := report.WarningLine(w); w.Code == "option-without-effect" && !strings.HasSuffix(line, "; advice: the stronger durability costs nothing here: use it") {
 			t.Errorf("got %q, want the advice to use the stronger durability", line)
 		}
 	}

@@ -17,8 +17,8 @@ const (
 	OfUse
 )
 
-// Kinds are all kinds of doubts by code, with their traits: those of this package, and
-// those that trials report. A new kind has a row here and a sentence in package report.
+// Kinds are all kinds of doubts by code, with their traits: those that this package raises by
+// Row.warn, and those that trials report. A new kind has a row here.
 // The reference has the comment behind a row: what was found; what to do.
 var Kinds = map[string]Trait{
 	"acknowledged-unsynced": Grave | OfUse,   // settings promise `power`, the trace shows commits without a sync before; do not rely on the promise
@@ -68,4 +68,4 @@ var Kinds = map[string]Trait{
 }
 
 // Is reports whether warnings of this kind have a trait.
-func (w Warning) Is(t Trait) bool { return Kinds[w.Code()]&t != 0 }
+func (w Warning) Is(t Trait) bool { return Kinds[w.Code]&t != 0 }

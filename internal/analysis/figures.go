@@ -39,11 +39,6 @@ func (t *Table) Have(metrics []string) []string {
 	})
 }
 
-// HasPhases reports whether phases of some row were timed.
-func (t *Table) HasPhases() bool {
-	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })
-}
-
 // Served reports whether the row was asked for over HTTP: only then it has figures of
 // requests.
 func (r *Row) Served() bool {

@@ -1,12 +1,9 @@
 package analysis
 
-import "math"
-
-// OneLayout doubts a ratio of two drivers of which one has code whose link layout was the
-// same in all launches.
-type OneLayout struct{ Of []string }
-
-func (OneLayout) Code() string { return "layout" }
+import (
+	"math"
+	"strings"
+)
 
 // ofLayouts takes an equivalence away from two drivers of which one has one layout.
 func (c Comparison) ofLayouts(a, b *Row) Comparison {
@@ -46,7 +43,8 @@ func (r *Result) warnOfLayouts() {
 			}
 		}
 		if f, _ := row.Figure(row.Table.Primary.Name); len(same) > 0 && f.Ratio != nil {
-			row.warn(OneLayout{same}, -math.Abs(math.Log(f.Ratio.Center)))
+			row.warn("layout", -math.Abs(math.Log(f.Ratio.Center)), "a difference of a few percent, up to ten, can be their order alone",
+				"the functions of %s lie in the same order in all launches", strings.Join(same, " and "))
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package analysis turns the trials of one run into an answer: figures with
 // their intervals, ratios, verdicts, ranks, doubts, and which target and settings
-// to use. They are values: package report has the sentences and the formats, and
-// computes no figure of its own, so that no two formats can disagree.
+// to use. They are values, and only doubts have words: package report has the sentences and
+// the formats, and computes no figure of its own, so that no two formats can disagree.
 package analysis
 
 import (
@@ -256,7 +256,8 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		}
 	}
 	r.Outcome, r.Reason = Outcome(r.Trials)
-	if !slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.permanentFailure() }) {
+	failed := func(t Trial) bool { return !t.measured && t.Outcome != assay.NotRun } // as another launch would
+	if !slices.ContainsFunc(r.Trials, failed) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}

@@ -55,10 +55,6 @@ func (t *Trial) As() assay.Mode { return t.Mode }
 // Ended is how the trial ended.
 func (t *Trial) Ended() assay.Outcome { return t.Outcome }
 
-// permanentFailure reports whether the trial has no figures and another launch would
-// have none either.
-func (t *Trial) permanentFailure() bool { return !t.measured && t.Outcome != assay.NotRun }
-
 // Figures are those of one launch by metric. A report has hundreds of thousands of
 // them: as maps they would take most of its memory.
 type Figures struct {

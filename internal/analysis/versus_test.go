@@ -172,7 +172,7 @@ func TestVersusOfUnlikePromises(t *testing.T) {
 		l := v.Lines[0]
 		unequal := ""
 		if l.Unequal != nil {
-			unequal = report.Evidence(*l.Unequal)
+			unequal = l.Unequal.Warning().Evidence
 		}
 		if got := fmt.Sprint(l.Comparison.Verdict, "|", report.Why(l.Comparison), "|", unequal); got != want {
 			t.Errorf("%v: %s, want %s", names, got, want)

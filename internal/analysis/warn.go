@@ -1,10 +1,12 @@
 package analysis
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/internal/analysis/wording"
 	"assay/internal/stat"
 )
 
@@ -15,15 +17,22 @@ const (
 	maxLoop    = 0.05 // share of a figure that is the worker's own loop
 )
 
-// Warning is a doubt about a cell.
+// Warning is a doubt about a cell: why its figures may mean less than they say, and what to do.
 type Warning struct {
-	Doubt
+	assay.Warning
 	// Launches counts those that gave the warning, of Of; both are 0 where
 	// it is about all of them together.
 	Launches, Of int
 	// Severity orders the warnings of one code: the worst case has the highest.
 	Severity float64
 }
+
+func newWarning(code string, severity float64, advice, evidence string, args ...any) Warning {
+	return Warning{Warning: assay.Warning{Code: code, Evidence: fmt.Sprintf(evidence, args...), Advice: advice}, Severity: severity}
+}
+
+// Reported reports whether launches gave the warning: their numbers do not order these.
+func (w Warning) Reported() bool { return w.Of > 0 }
 
 // trialWarnings joins the warnings of a cell's trials. Those that differ in
 // their numbers only are one, with the numbers of the first.
@@ -38,7 +47,7 @@ func trialWarnings(trials []Trial) []Warning {
 			if !known {
 				i = len(all)
 				index[kind] = i
-				all = append(all, Warning{Doubt: Reported{w}, Of: len(trials)})
+				all = append(all, Warning{Warning: w, Of: len(trials)})
 			}
 			if !seen[kind] {
 				all[i].Launches++
@@ -63,25 +72,51 @@ func (r *Row) warnOfTrials() {
 	measured, dropped := r.launches()
 	kept := len(r.Counted())
 	if r.Outcome == assay.OK && kept < stat.MinLaunches {
-		r.warn(FewLaunches{kept}, -float64(kept))
+		r.warn("few-launches", -float64(kept), "give the run a larger budget", "%d of at least %s", kept, wording.Plural(stat.MinLaunches, "launch"))
 	}
-	share := float64(dropped) / float64(measured)
-	switch {
-	case dropped > 0 && kept == measured:
-		r.warn(Disturbed{dropped, measured, r.Table.Primary.Name == assay.ComputePerOp}, share)
-	case float64(dropped) > maxDropped*float64(measured):
-		r.warn(Dropped{dropped, measured}, share)
-	}
-	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > maxBusy {
-		stale, _ := r.Figure(assay.StaleOp)
-		r.warn(Busy{busy.Interval.Center, stale.Interval.Center, r.BusyByDefault}, busy.Interval.Center)
-	}
+	r.warnOfDisturbances(measured, dropped, kept)
+	r.warnOfBusy()
 	if share := r.LoopShare(); share > maxLoop {
-		r.warn(OwnLoop{share}, share)
+		r.warn("own-loop", share, "compare drivers of other languages by operations that take longer",
+			"at least %s %% of the figure is the worker's own loop, not the driver", wording.Digits(100*share))
 	}
 	if s := stalled(r.Counted()); s > stat.StallLimit {
-		r.warn(Stalls{s}, s)
+		r.warn("stalls", s, "look for checkpoints, compactions or collections; the figure includes them",
+			"the total time per operation is %s times that of the median window", wording.Digits(s))
 	}
+}
+
+// warnOfDisturbances doubts a row of which launches were disturbed: they count where too few
+// others are left.
+func (r *Row) warnOfDisturbances(measured, dropped, kept int) {
+	share, advice := float64(dropped)/float64(measured), "stop other programs on the machine, or use a quieter machine"
+	evidence := fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor", dropped, wording.Plural(measured, "launch"))
+	switch {
+	case dropped > 0 && kept == measured && r.Table.Primary.Name == assay.ComputePerOp:
+		r.warn("disturbed", share, advice, "%s; compared by CPU time, which others change less", evidence)
+	case dropped > 0 && kept == measured:
+		r.warn("disturbed", share, advice, "%s; kept all the same: too few others are left", evidence)
+	case float64(dropped) > maxDropped*float64(measured):
+		r.warn("dropped", share, advice, "%s, and not counted", evidence)
+	}
+}
+
+// warnOfBusy doubts a row that waited for locks.
+func (r *Row) warnOfBusy() {
+	busy, has := r.Figure(assay.BusyOp)
+	if !has || !(busy.Interval.Center > maxBusy) {
+		return
+	}
+	stale, _ := r.Figure(assay.StaleOp)
+	evidence, advice := wording.Digits(busy.Interval.Center)+" answers of 'busy' per operation", "set busy_timeout"
+	switch {
+	case r.BusyByDefault:
+		evidence = "answers busy by default, as busy_timeout is 0: " + evidence
+	case stale.Interval.Center > 0: // these come too late to change, whatever busy_timeout says
+		evidence += fmt.Sprintf(", %s of them at once, whatever busy_timeout says: the transaction began DEFERRED, had read, and another connection was changing the database or had since", wording.Digits(stale.Interval.Center))
+		advice = "begin transactions that change data IMMEDIATE"
+	}
+	r.warn("busy", busy.Interval.Center, advice, "%s", evidence)
 }
 
 // LoopShare is the share of the figure that is the worker's own loop; 0 where the
@@ -149,21 +184,23 @@ func (t *Table) warn() {
 			continue
 		}
 		if t.Systematic > t.Margin {
-			row.warn(Noisy{t.Systematic, t.Margin}, t.Systematic)
+			row.warn("noise", t.Systematic, "run on a quieter machine, or accept a wider margin",
+				"the baseline differs from itself (A/A test) by %s %%: this machine's noise exceeds the margin of %s %%", wording.Digits(100*t.Systematic), wording.Digits(100*t.Margin))
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.contest.judged.NoiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
-			row.warn(UnknownNoise{}, 0)
+			row.warn("unknown-noise", 0, "check the outcome of the baseline's twin", "the baseline was not measured against itself (A/A test): this run's noise is unknown")
 		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {
-			row.warn(UnknownDurability{}, 0)
+			row.warn("unknown-durability", 0, "set what decides it in the profile, such as journal_mode and synchronous",
+				"the settings read back do not show what a power cut loses; not ranked")
 		}
 		row.warnOfRefutations()
 		if row.compared() {
 			if unlike := row.Unequal(row.Reference); unlike != nil {
-				row.warn(*unlike, 0)
+				row.Warnings = append(row.Warnings, unlike.Warning())
 			}
 			if unlike := row.Synced(row.Reference); unlike != nil {
-				row.warn(*unlike, 0)
+				row.Warnings = append(row.Warnings, unlike.Warning())
 			}
 		}
 	}
@@ -180,7 +217,8 @@ func (t *Table) warn() {
 func (r *Row) warnOfRefutations() {
 	for _, p := range r.Proofs {
 		if p.Refuted > 0 {
-			r.warn(Refuted{p}, float64(p.Refuted)/float64(p.States))
+			r.warn("refuted-durability", float64(p.Refuted)/float64(p.States), "use other settings, or rely on less",
+				"in %d of %d %s it does not keep %s, which its settings claim; at worst it %s", p.Refuted, p.States, p.Fault.Times(p.States), Class(p.Claimed), p.Kind.Words())
 		}
 	}
 }
@@ -194,22 +232,23 @@ func (t *Table) warnOfScans() {
 	}
 	for _, row := range t.Rows {
 		if strings.HasPrefix(row.QueryPlan, "SCAN") {
-			row.warn(Scan{row.QueryPlan, t.Rows[i].Name(), t.Rows[i].QueryPlan}, 0)
+			row.warn("scan", 0, "look for a missing primary key or index", "the target reads the whole table (%s), but %s looks rows up (%s)",
+				wording.Clean(row.QueryPlan), t.Rows[i].Name(), wording.Clean(t.Rows[i].QueryPlan))
 		}
 	}
 }
 
 // warn adds a doubt about the row as a whole.
-func (r *Row) warn(d Doubt, severity float64) {
-	r.Warnings = append(r.Warnings, Warning{Doubt: d, Severity: severity})
+func (r *Row) warn(code string, severity float64, advice, evidence string, args ...any) {
+	r.Warnings = append(r.Warnings, newWarning(code, severity, advice, evidence, args...))
 }
 
 // Codes returns the codes of the row's warnings, each once.
 func (r *Row) Codes() []string {
 	var codes []string
 	for _, w := range r.Warnings {
-		if code := w.Code(); !slices.Contains(codes, code) {
-			codes = append(codes, code)
+		if !slices.Contains(codes, w.Code) {
+			codes = append(codes, w.Code)
 		}
 	}
 	return codes

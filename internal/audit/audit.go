@@ -322,10 +322,10 @@ func (e *Evidence) end(f *Finding, row *analysis.Row) {
 func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) (why string, passes bool) {
 	for _, d := range e.Doubts {
 		ours := f.Claim.Provenance == published.Inferred && a.Cell.Profile == b.Cell.Profile
-		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
+		if d.Code == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String(), false
 		}
-		if e.Basis == analysis.Apart && d.Code() == (analysis.Drift{}).Code() && !sameTime(a, b) {
+		if e.Basis == analysis.Apart && d.Code == analysis.Drift && !sameTime(a, b) {
 			return "measured at other times, with " + d.String(), true
 		}
 	}

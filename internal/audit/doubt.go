@@ -21,14 +21,14 @@ type Doubt struct {
 // something else about the data than its own reference is not about these two.
 func (e *Evidence) doubt(a, b *analysis.Row) {
 	if unlike := a.Unequal(b); unlike != nil {
-		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
+		e.Doubts = append(e.Doubts, Doubt{Warning: unlike.Warning()})
 	}
 	if unlike := a.Synced(b); unlike != nil {
-		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
+		e.Doubts = append(e.Doubts, Doubt{Warning: unlike.Warning()})
 	}
 	add := func(cell map[string]string, row *analysis.Row) {
 		for _, w := range row.Warnings {
-			if code := w.Code(); code != analysis.UnequalDurability && code != (analysis.UnlikeSyncs{}).Code() {
+			if w.Code != analysis.UnequalDurability && w.Code != analysis.UnequalSyncs {
 				e.Doubts = append(e.Doubts, Doubt{coordinates(cell), w})
 			}
 		}
@@ -44,9 +44,9 @@ func (e *Evidence) doubt(a, b *analysis.Row) {
 
 // failedRequests says how many requests of a row failed: its figures are of the others.
 func failedRequests(share float64) analysis.Warning {
-	return analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Code: "failed-requests",
+	return analysis.Warning{Warning: assay.Warning{Code: "failed-requests",
 		Evidence: fmt.Sprintf("%.2g %% of the requests failed, and the figures are of the others", 100*share),
-		Advice:   "look at the rate, and whether it matters to the claim"}}}
+		Advice:   "look at the rate, and whether it matters to the claim"}}
 }
 
 // String is the doubt in one line.
@@ -59,11 +59,11 @@ func (d Doubt) String() string {
 
 // text is the doubt without its cell.
 func (d Doubt) text() string {
-	switch d.Doubt.(type) {
-	case analysis.UnlikePromises, analysis.UnlikeSyncs: // the claim chose the two profiles: there is nothing to set
-		return d.Code() + ": " + report.Evidence(d.Doubt)
+	w := d.Warning
+	if w.Code == analysis.UnequalDurability || w.Code == analysis.UnequalSyncs { // the claim chose the two profiles: there is nothing to set
+		w.Advice = ""
 	}
-	return report.WarningLine(d.Warning)
+	return report.WarningLine(w)
 }
 
 // kind is a doubt that several figures of a claim have: one with the highest severity stands
@@ -140,7 +140,7 @@ func (f Finding) figures() int {
 func (f Finding) Codes() []string {
 	var codes []string
 	for _, k := range f.kinds() {
-		codes = append(codes, k.worst.Code())
+		codes = append(codes, k.worst.Code)
 	}
 	slices.Sort(codes)
 	return slices.Compact(codes)

@@ -1,10 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +17,10 @@ import (
 type Work struct {
 	Plan   string
 	Claims []published.Claim // with what decides each alone
-	needs  int               // launches that may decide the claims, by an estimate
-	half   float64           // of the intervals that may decide them; 0: unknown
+	stage  stage
+	needs  int           // launches that may decide the claims, by an estimate
+	need   time.Duration // that these take
+	half   float64       // of the intervals that may decide them; 0: unknown
 	// took is how long a launch of each cell took, by its coordinates; 0 where it has none.
 	took map[string]time.Duration
 }
@@ -79,7 +81,7 @@ func (w Work) key() string { return fmt.Sprint(w.Plan, w.Sides()) }
 func (w Work) with(other Work) Work {
 	both := maps.Clone(w.took)
 	maps.Copy(both, other.took)
-	return Work{w.Plan, slices.Concat(w.Claims, other.Claims), max(w.needs, other.needs), narrower(w.half, other.half), both}
+	return Work{Plan: w.Plan, Claims: slices.Concat(w.Claims, other.Claims), stage: w.stage, needs: max(w.needs, other.needs), half: narrower(w.half, other.half), took: both}
 }
 
 // launch is how long one of all its cells takes by those that were measured; 0 where one was
@@ -97,8 +99,6 @@ func (w Work) launch() time.Duration {
 
 // Meter measures works.
 type Meter interface {
-	// Cells counts the cells of a work.
-	Cells(Work) (int, error)
 	// Launch estimates how long one launch of all its cells takes, of which some had none yet.
 	Launch(context.Context, Work) (time.Duration, error)
 	// Measure measures for some time, and returns how long it measured: 0 where
@@ -111,15 +111,14 @@ type Meter interface {
 const MinSlice = 20 * time.Second
 
 // Measure measures what open comparisons need until the budget has passed or more of it
-// would tell nothing, and returns the findings after that. Claims whose cells overlap are
-// measured in one run, so that they share its launches. They have their turn by stage, within
-// it by the least time, and each gets the time that it needs or more. As long as the rest of
-// the budget may help other claims, a first run gets its part of half of what is left.
+// would tell nothing, and returns the findings after that. Claims that share cells are measured in
+// one run. They have their turn by stage, within it by the least time, and each run gets the time
+// that it needs, or of what is left its part of all that is needed if that is more.
 //
 // A comparison is judged by all launches of the newest runs that have its cells, see lab.Pools,
 // and each run is a look at a higher level: one long run tells more than several short ones.
 func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), meter Meter) ([]Finding, error) {
-	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]int{}, stuck: map[string]bool{}}
+	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]int{}}
 	for {
 		findings, err := judge()
 		if err != nil {
@@ -129,7 +128,7 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 			return findings, nil
 		}
 		work, slice, err := s.next(ctx, findings, budget)
-		if err != nil || len(work.Claims) == 0 {
+		if err != nil || slice == 0 {
 			return findings, err
 		}
 		took, err := meter.Measure(ctx, work, slice)
@@ -137,8 +136,9 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 			return findings, err
 		}
 		for _, c := range work.Claims {
-			s.measured[id(c)]++
-			s.stuck[id(c)] = took == 0 || s.measured[id(c)] == maxRuns
+			if s.measured[id(c)]++; took == 0 {
+				s.measured[id(c)] = maxRuns
+			}
 		}
 		budget -= took
 	}
@@ -149,7 +149,6 @@ type session struct {
 	meter    Meter
 	launches map[string]time.Duration // estimates, by the work's key
 	measured map[string]int           // runs of claims, by id
-	stuck    map[string]bool          // claims that another run is no use to, by id
 }
 
 // maxRuns is how often a claim is measured: each run is a look, after which the next one
@@ -159,7 +158,7 @@ const maxRuns = 3
 // id tells claims of all sources apart.
 func id(c published.Claim) string { return strings.Join([]string{c.Plan, c.Name, c.Says}, "/") }
 
-// stage says when a claim has its turn.
+// stage says when a work has its turn.
 type stage int
 
 const (
@@ -168,108 +167,103 @@ const (
 	again                   // it was measured in this session
 	failed                  // something of it failed when it was measured by an earlier assay, or with other builds
 	chance                  // it likely takes longer than the rest of the budget, at most twice as long
-	stages
 )
 
-// manyNeeds bounds the time of a first run: more than so many times what it needs is others'.
-const manyNeeds = 10
-
-// stageOf is where a claim is, if another run may be of use to it.
-func (s session) stageOf(f Finding) (at stage, has bool) {
-	made := s.measured[id(f.Claim)] > 0
+// work is what decides a claim; has is false where another run is of no use to it.
+func (s session) work(f Finding) (w Work, has bool) {
+	made := s.measured[id(f.Claim)]
+	if !f.open() || made == maxRuns || made > 0 && f.lacksFigures() {
+		return w, false
+	}
+	w = f.work(made > 0)
 	switch {
-	case !f.open() || s.stuck[id(f.Claim)] || made && f.lacksFigures():
-		return 0, false
-	case made:
-		return again, true
-	case f.lacksFigures() && f.work(false).launch() > 0:
-		return failed, true
-	case f.lacksFigures():
-		return unmeasured, true
+	case made > 0:
+		w.stage = again
+	case !f.lacksFigures():
+		w.stage = estimated
+	case w.launch() > 0:
+		w.stage = failed
 	}
-	return estimated, true
+	return w, true
 }
 
-// takes reports whether a claim has its turn at a stage. The last stage is of those that were
-// left out of others.
-func (s session) takes(f Finding, at stage) bool {
-	its, has := s.stageOf(f)
-	return has && (its == at || at == chance && (its == estimated || its == again))
-}
-
-// next is the work to be done next, and the time that it gets. There is none where the budget
-// is too short for what is left.
+// next is the work to be done next, and the time that it gets: 0 where the budget is too short
+// for what is left. A first run gets its part of half of what is left: its figures say where the
+// other half decides most.
 func (s session) next(ctx context.Context, findings []Finding, budget time.Duration) (Work, time.Duration, error) {
-	for at := range stages {
-		works, err := s.works(ctx, findings, budget, at)
-		if err != nil {
-			return Work{}, 0, err
+	works, err := s.works(ctx, findings, budget)
+	if err != nil || len(works) == 0 {
+		return Work{}, 0, err
+	}
+	first := slices.MinFunc(works, func(a, b Work) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.need, b.need)) })
+	var sum time.Duration
+	for _, w := range works {
+		if w.stage <= max(first.stage, again) { // the others get what these leave
+			sum += w.need
 		}
-		needs := make([]time.Duration, len(works))
-		for i, w := range works {
-			if needs[i], err = s.need(ctx, w, budget, at); err != nil {
-				return Work{}, 0, err
-			}
+	}
+	part := float64(budget) * float64(first.need) / float64(sum)
+	if first.stage < again && sum > first.need {
+		part /= 2
+	}
+	return first, min(budget, max(MinSlice, first.need, time.Duration(part))), nil
+}
+
+// works are what open claims need that is worth a try: claims together that share cells, as long
+// as the budget is enough for all of them.
+func (s session) works(ctx context.Context, findings []Finding, budget time.Duration) ([]Work, error) {
+	var works []Work
+	for _, f := range findings {
+		w, has := s.work(f)
+		if !has {
+			continue
 		}
-		shared := budget
-		if at < again {
-			others, err := s.hasLater(ctx, findings, budget/2, at)
+		if at := slices.IndexFunc(works, w.fits); at >= 0 {
+			both := works[at].with(w)
+			need, err := s.need(ctx, both, budget)
 			if err != nil {
-				return Work{}, 0, err
+				return nil, err
 			}
-			if len(works) > 1 || others {
-				shared /= 2 // the figures of the first runs say where the rest decides most
+			if 0 < need && need <= budget {
+				works[at] = both
+				continue
 			}
 		}
-		if first, slice := share(needs, budget, shared); slice > 0 {
-			return works[first], min(slice, at.most(needs[first])), nil
+		works = append(works, w)
+	}
+	for i := range works {
+		w := &works[i]
+		var err error
+		if w.need, err = s.need(ctx, *w, budget); err != nil {
+			return nil, err
+		}
+		if w.need > budget && w.hasFigures() {
+			w.stage = chance
 		}
 	}
-	return Work{}, 0, nil
+	return slices.DeleteFunc(works, func(w Work) bool { return w.need == 0 }), nil
 }
 
-// most is the longest time for what needs so long.
-func (at stage) most(need time.Duration) time.Duration {
-	switch at {
-	case unmeasured:
-		return max(MinSlice, manyNeeds*need)
-	case failed:
-		return max(MinSlice, need)
-	}
-	return math.MaxInt64
-}
+// hasFigures reports whether figures say what a work needs.
+func (w Work) hasFigures() bool { return w.stage == estimated || w.stage == again }
 
-// hasLater reports whether there is work of later stages that likely tells something.
-func (s session) hasLater(ctx context.Context, findings []Finding, budget time.Duration, than stage) (bool, error) {
-	for at := than + 1; at <= again; at++ {
-		if works, err := s.works(ctx, findings, budget, at); err != nil || len(works) > 0 {
-			return true, err
-		}
+// fits reports whether works share cells, and a run, which is as narrow everywhere, may measure
+// both: neither needs many more launches than the other.
+func (w Work) fits(other Work) bool {
+	shares := func(cell string) bool { _, has := other.took[cell]; return has }
+	switch {
+	case w.Plan != other.Plan || w.stage != other.stage || !slices.ContainsFunc(slices.Collect(maps.Keys(w.took)), shares):
+		return false
+	case w.half == 0 || other.half == 0:
+		return w.Precision() == other.Precision()
 	}
-	return false, nil
-}
-
-// share gives what needs the least its part of what is shared, or all that it needs if
-// that is more. Needs of 0 are none.
-func share(needs []time.Duration, budget, shared time.Duration) (first int, slice time.Duration) {
-	var least, sum time.Duration
-	for i, need := range needs {
-		sum += need
-		if need > 0 && (least == 0 || need < least) {
-			first, least = i, need
-		}
-	}
-	if least == 0 {
-		return 0, 0
-	}
-	part := time.Duration(float64(shared) * float64(least) / float64(sum))
-	return first, min(budget, max(MinSlice, least, part))
+	return max(w.needs, other.needs) <= 2*min(w.needs, other.needs)
 }
 
 // need estimates how long a work takes to decide; 0 where that is not worth a try: no number of
-// launches is likely enough, or the budget is shorter than two launches, or than what figures
-// say that it needs.
-func (s session) need(ctx context.Context, w Work, budget time.Duration, at stage) (time.Duration, error) {
+// launches is likely enough, or the budget is shorter than two launches, or than half of what
+// figures say that it needs.
+func (s session) need(ctx context.Context, w Work, budget time.Duration) (time.Duration, error) {
 	launch := w.launch()
 	if launch == 0 {
 		var err error
@@ -278,7 +272,7 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, at stag
 		}
 	}
 	need := max(time.Millisecond, time.Duration(w.needs)*launch)
-	if bound := at.bound(budget); 2*launch > budget || w.needs > stat.MaxMore || bound > 0 && need > bound {
+	if 2*launch > budget || w.needs > stat.MaxMore || w.hasFigures() && need > 2*budget {
 		return 0, nil
 	}
 	return need, nil
@@ -294,90 +288,6 @@ func (s session) estimate(ctx context.Context, w Work) (time.Duration, error) {
 		s.launches[w.key()] = launch
 	}
 	return launch, err
-}
-
-// bound is what a claim may need at most where so much of the budget is left; 0: anything.
-func (at stage) bound(left time.Duration) time.Duration {
-	switch at {
-	case unmeasured, failed:
-		return 0
-	case chance:
-		return 2 * left
-	}
-	return left
-}
-
-// works are the claims of a stage: claims together that have fewer cells than apart, as
-// long as the budget allows it. One whose figures say that it needs more than the budget is
-// none: it would take the time of those that it shares cells with.
-func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, at stage) ([]Work, error) {
-	var works []Work
-	for _, f := range findings {
-		if !s.takes(f, at) {
-			continue
-		}
-		w := f.work(s.measured[id(f.Claim)] > 0)
-		if at.bound(budget) > 0 {
-			need, err := s.need(ctx, w, budget, at)
-			if err != nil {
-				return nil, err
-			}
-			if need == 0 {
-				continue
-			}
-		}
-		works = append(works, w)
-	}
-	cells := make([]int, len(works))
-	for i, w := range works {
-		var err error
-		if cells[i], err = s.meter.Cells(w); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		i, j, both, err := s.closest(works, cells)
-		if err != nil || i == j {
-			return works, err
-		}
-		merged := works[i].with(works[j])
-		if need, err := s.need(ctx, merged, budget, at); err != nil || need == 0 {
-			return works, err // the budget is enough for one at a time
-		}
-		works[i], cells[i] = merged, both
-		works, cells = slices.Delete(works, j, j+1), slices.Delete(cells, j, j+1)
-	}
-}
-
-// fits reports whether a run, which is as narrow everywhere, may measure both works: neither
-// needs many more launches than the other.
-func (w Work) fits(other Work) bool {
-	if w.half == 0 || other.half == 0 {
-		return w.Precision() == other.Precision()
-	}
-	return max(w.needs, other.needs) <= 2*min(w.needs, other.needs)
-}
-
-// closest are the two works that save the most cells together, of one precision where that is
-// all that is known of what they need, and how many both have; twice the same where no two
-// save any.
-func (s session) closest(works []Work, cells []int) (first, second, both int, err error) {
-	most := 0
-	for i, w := range works {
-		for j, other := range works[:i] {
-			if other.Plan != w.Plan || !w.fits(other) {
-				continue
-			}
-			n, err := s.meter.Cells(other.with(w))
-			if err != nil {
-				return 0, 0, 0, err
-			}
-			if saved := cells[i] + cells[j] - n; saved > most {
-				first, second, both, most = j, i, n, saved
-			}
-		}
-	}
-	return first, second, both, nil
 }
 
 // lacksFigures reports whether something that is open was not compared at all.

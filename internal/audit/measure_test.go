@@ -25,17 +25,12 @@ type fakeMeter struct {
 	cells    []string // the drivers of each
 }
 
-func (m *fakeMeter) Cells(w audit.Work) (int, error) {
+func (m *fakeMeter) Launch(_ context.Context, w audit.Work) (time.Duration, error) {
 	n := 1
 	for _, values := range w.Only() {
 		n *= len(values)
 	}
-	return n, nil
-}
-
-func (m *fakeMeter) Launch(_ context.Context, w audit.Work) (time.Duration, error) {
-	n, err := m.Cells(w)
-	return time.Duration(n) * m.launch, err
+	return time.Duration(n) * m.launch, nil
 }
 
 func (m *fakeMeter) Measure(_ context.Context, w audit.Work, budget time.Duration) (time.Duration, error) {
@@ -104,7 +99,7 @@ func TestMeasureOpenClaims(t *testing.T) {
 			half, []string{"sized 1m0s", "sized 30s"}},
 		"half of the budget first, then what the figures say": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(1, "g"), "d": trial(4, "g")},
 			[]published.Claim{pairs[0], pairs[1]}, 4 * time.Minute, time.Second / 5, all,
-			[]string{"one 1m0s", "other 1m30s", "one 45s", "one 23s", "other 23s"}},
+			[]string{"one 1m0s", "other 48s", "one 1m6s", "one 33s", "other 33s"}},
 		"again where it may at most": {open, []published.Claim{sized}, time.Minute, 400 * time.Millisecond,
 			half, []string{"sized 1m0s", "sized 30s"}},
 		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 590 * time.Millisecond,
@@ -137,8 +132,7 @@ func TestMeasureOpenClaims(t *testing.T) {
 	}
 }
 
-// What failed under an earlier assay is tried once more, behind all that has figures, and for
-// three launches.
+// What failed under an earlier assay is tried once more, behind all that has figures.
 func TestMeasureWhatFailed(t *testing.T) {
 	failed := took(0, time.Second)
 	failed.Outcome, failed.Reason = assay.Failed, "it died"
@@ -149,7 +143,7 @@ func TestMeasureWhatFailed(t *testing.T) {
 	source := published.Source{Name: "s", Claims: []published.Claim{asked("failed", "p", "a", "d"), sized}}
 	meter := &fakeMeter{took: func(time.Duration) time.Duration { return 30 * time.Second }}
 	_, err := audit.Measure(t.Context(), 5*time.Minute, func() ([]audit.Finding, error) { return audit.Judge([]published.Source{source}, runs) }, meter)
-	if want := []string{"sized 5m0s", "sized 4m30s", "sized 4m0s", "failed 20s"}; err != nil || !slices.Equal(meter.measured, want) {
+	if want := []string{"sized 5m0s", "sized 4m30s", "sized 4m0s", "failed 3m30s"}; err != nil || !slices.Equal(meter.measured, want) {
 		t.Errorf("measured %q, %v, want %q", meter.measured, err, want)
 	}
 }

@@ -98,7 +98,7 @@ func TestDoubtsAboutTwo(t *testing.T) {
 	f := audit.Finding{Claim: claim(published.Faster, 0)}
 	for _, name := range []string{"P7", "P8", "P7"} {
 		unlike := analysis.UnlikePromises{Names: [2]string{name, "P1"}, Classes: [2]assay.Durability{assay.Power, assay.Process}}
-		f.Evidence = append(f.Evidence, audit.Evidence{Comparison: f.Claim.Compare[0], Doubts: []audit.Doubt{{Warning: analysis.Warning{Doubt: unlike}}}})
+		f.Evidence = append(f.Evidence, audit.Evidence{Comparison: f.Claim.Compare[0], Doubts: []audit.Doubt{{Warning: unlike.Warning()}}})
 	}
 	const want = "\nDoubts:\n\n- unequal-durability: P7 power, P1 process\n- unequal-durability: P8 power, P1 process\n"
 	if got := printed(t, f); !strings.Contains(got, want) {

@@ -89,8 +89,8 @@ func Judge(r *analysis.Result, base, head string, rules Rules) (*Measurement, er
 // layout is the advice of the runner's warning that the link layout did not vary.
 func layout(head *analysis.Row) string {
 	for _, w := range head.Warnings {
-		if reported, is := w.Doubt.(analysis.Reported); is && w.Code() == "layout" {
-			return reported.Advice
+		if w.Reported() && w.Code == "layout" {
+			return w.Advice
 		}
 	}
 	return ""
@@ -158,7 +158,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	comparison := line.Comparison
 	switch {
 	case line.Unequal != nil:
-		c.State, c.Reason = NotCompared, "their durability differs: "+report.Evidence(*line.Unequal)
+		c.State, c.Reason = NotCompared, "their durability differs: "+wording.Clean(line.Unequal.Warning().Evidence)
 		return
 	case line.Basis != analysis.Joint || comparison.Ratio.N == 0:
 		c.State, c.Reason = Undecided, "too few launches have both"

@@ -224,11 +224,10 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"trial.go", `(?m)^\t\w+ +Durability += "([^"]+)"`, 4},
 		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
 		{"internal/stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
-		{"internal/analysis/doubt_kinds.go", `Code\(\) string \{ return "([^"]+)"`, 19},
+		{"internal/analysis/doubt_traits.go", `(?m)^\t"([^"]+)": `, 40},
 		{"internal/runner/warnings.go", `Code: "([^"]+)"`, 2},
 		{"internal/runner/engine.go", `Code: "([^"]+)"`, 1},
 		{"internal/runner/synced.go", `Code: "([^"]+)"`, 2},
-		{"internal/analysis/doubt_kinds.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)
 		must(t, err)

@@ -112,7 +112,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) chart.Row {
 	r := chart.Row{Name: rowName(row), Group: rankGroup(t, row)}
 	if t.Changes {
-		r.Section = "durability " + class(row.Durability)
+		r.Section = "durability " + analysis.Class(row.Durability)
 	}
 	if t.Changes && row.Rank == 0 {
 		r.Section = "not ranked"

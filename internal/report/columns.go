@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -211,7 +210,7 @@ func lastingWords(r *analysis.Row) string {
 	case proof.Refuted > 0 && r.Claimed != r.Durability:
 		return fmt.Sprintf("%s (%s %s)", r.Durability, r.Claimed, proof.Words())
 	case r.Durability == assay.DurabilityUnknown:
-		return class(r.Durability)
+		return analysis.Class(r.Durability)
 	}
 	return fmt.Sprintf("%s (%s)", r.Durability, proof.Words())
 }
@@ -233,11 +232,10 @@ func marks(r *analysis.Row, n *notes) []int {
 		}
 	}
 	for _, w := range r.Warnings {
-		introduction := ""
-		if unequal && w.Code() == analysis.UnequalDurability {
-			introduction = "undecided, since "
+		if unequal && w.Code == analysis.UnequalDurability {
+			w.Evidence = "undecided, since " + w.Evidence
 		}
-		all = append(all, n.mark(warningLine(w, introduction)))
+		all = append(all, n.mark(WarningLine(w)))
 	}
 	if r.Saturated {
 		all = append(all, n.mark("saturated closed loop: more clients than processors, without pause; how long one operation takes is the scheduler's doing, and left out"))
@@ -247,9 +245,6 @@ func marks(r *analysis.Row, n *notes) []int {
 	}
 	return all
 }
-
-// class names a class of durability in tables.
-func class(d assay.Durability) string { return cmp.Or(string(d), "unknown") }
 
 // noFigure says why a row has none of what its table is compared by.
 func noFigure(t *analysis.Table, row *analysis.Row) string {
@@ -299,11 +294,11 @@ func loadColumns(t *analysis.Table) []column {
 
 // addPhases shows where the time goes.
 func addPhases(t *analysis.Table, d *doc.Document) {
-	if !t.HasPhases() {
+	used := t.Have(assay.PhaseMetrics)
+	if len(used) == 0 {
 		return
 	}
 	g := &doc.Grid{Header: []string{"phases: driver", "profile"}, Right: []bool{false, false}}
-	used := t.Have(assay.PhaseMetrics)
 	for _, name := range used {
 		g.Header, g.Right = append(g.Header, strings.TrimSuffix(name, assay.PhaseSuffix)), append(g.Right, true)
 	}

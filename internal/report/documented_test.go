@@ -24,62 +24,13 @@ func TestWarningsAreKinds(t *testing.T) {
 	}
 }
 
-// Every kind of doubt has a sentence, and an advice that is not empty.
-func TestDoubtsHaveWords(t *testing.T) {
-	said := map[string]bool{}
-	inspect(sources(t, "."), func(n ast.Node) {
-		choice, ok := n.(*ast.TypeSwitchStmt)
-		if !ok {
-			return
-		}
-		for _, s := range choice.Body.List {
-			clause := s.(*ast.CaseClause)
-			kind, ok := clause.List[0].(*ast.SelectorExpr)
-			answer, is := clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
-			if !ok || !is {
-				continue
-			}
-			said[kind.Sel.Name] = true
-			if advice := answer.Results[len(answer.Results)-1]; isEmpty(advice) {
-				t.Errorf("the doubt %s has no advice", kind.Sel.Name)
-			}
-		}
-	})
-	kinds := 0
-	inspect(sources(t, "../analysis"), func(n ast.Node) {
-		if kind, code := doubtIn(n); code != nil && kind != "Reported" {
-			kinds++
-			if !said[kind] {
-				t.Errorf("the doubt %s has no sentence in this package", kind)
-			}
-		}
-	})
-	if kinds < 20 {
-		t.Errorf("found %d kinds of doubts, want all", kinds)
-	}
-}
-
 // isEmpty reports whether an expression is the empty string.
 func isEmpty(e ast.Expr) bool {
 	literal, is := e.(*ast.BasicLit)
 	return is && literal.Value == `""`
 }
 
-// doubtIn are the name of a kind of doubt and its code, nil where the node is none.
-func doubtIn(n ast.Node) (kind string, code ast.Expr) {
-	f, ok := n.(*ast.FuncDecl)
-	if !ok || f.Recv == nil || f.Name.Name != "Code" || len(f.Body.List) != 1 {
-		return "", nil
-	}
-	name, ok := f.Recv.List[0].Type.(*ast.Ident)
-	answer, is := f.Body.List[0].(*ast.ReturnStmt)
-	if !ok || !is {
-		return "", nil
-	}
-	return name.Name, answer.Results[0]
-}
-
-// givenWarnings are the codes of warnings in Go source: those of doubts, and of
+// givenWarnings are the codes of warnings in Go source: in calls of warn and newWarning, and in
 // literals that have evidence.
 func givenWarnings(t *testing.T, root string) (codes []string) {
 	t.Helper()
@@ -93,12 +44,6 @@ func givenWarnings(t *testing.T, root string) (codes []string) {
 		}
 	})
 	inspect(files, func(n ast.Node) {
-		if _, code := doubtIn(n); code != nil {
-			if text := textOf(code, constants); text != "" {
-				codes = append(codes, text)
-			}
-			return
-		}
 		code, advice := warningIn(n)
 		text := textOf(code, constants)
 		if text == "" {
@@ -142,6 +87,18 @@ func inspect(files []*ast.File, look func(ast.Node)) {
 
 // warningIn are a warning's code and advice, nil where the node is none.
 func warningIn(n ast.Node) (code, advice ast.Expr) {
+	if call, ok := n.(*ast.CallExpr); ok && len(call.Args) > 3 { // code, severity, advice, evidence
+		switch f := call.Fun.(type) {
+		case *ast.SelectorExpr:
+			if f.Sel.Name == "warn" {
+				return call.Args[0], call.Args[2]
+			}
+		case *ast.Ident:
+			if f.Name == "newWarning" {
+				return call.Args[0], call.Args[2]
+			}
+		}
+	}
 	literal, ok := n.(*ast.CompositeLit)
 	if !ok {
 		return nil, nil

@@ -253,7 +253,7 @@ func (r *Report) holds() []string {
 		}
 		for _, k := range t.Rankings {
 			if t.Changes {
-				add("durability", class(k.Durability))
+				add("durability", analysis.Class(k.Durability))
 			}
 		}
 	}

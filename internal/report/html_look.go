@@ -358,5 +358,5 @@ func promisedFigure(t *analysis.Table, row *analysis.Row) string {
 	if !has {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s)", shownFigure(f.Interval, f.Metric.Unit), class(row.Durability))
+	return fmt.Sprintf("%s (%s)", shownFigure(f.Interval, f.Metric.Unit), analysis.Class(row.Durability))
 }

@@ -138,8 +138,8 @@ func TestHTMLTables(t *testing.T) {
 				t.Errorf("%s, %s says %q", table.Title, row.Name(), got[2])
 			}
 			for _, w := range row.Warnings {
-				if !strings.Contains(got[len(got)-1], w.Code()) {
-					t.Errorf("%s, %s: no warning %s beside the figure", table.Title, row.Name(), w.Code())
+				if !strings.Contains(got[len(got)-1], w.Code) {
+					t.Errorf("%s, %s: no warning %s beside the figure", table.Title, row.Name(), w.Code)
 				}
 			}
 		}

@@ -245,8 +245,7 @@ func toJSONRow(r *analysis.Row) jsonRow {
 		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.ID(), Rank: r.Rank,
 		Figures: convert(r.Figures, toJSONFigure),
 		Warnings: convert(r.Warnings, func(w analysis.Warning) jsonWarning {
-			evidence, advice := words(w.Doubt)
-			return jsonWarning{w.Code(), evidence, advice, w.Launches, w.Of}
+			return jsonWarning{w.Code, w.Evidence, w.Advice, w.Launches, w.Of}
 		}),
 		DSN: r.DSN, Each: convert(r.Each, same), Settings: convert(r.Settings, toJSONSetting), QueryPlan: r.QueryPlan,
 		Trials: convert(r.Trials, toJSONTrial),

@@ -134,7 +134,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text = wording.Digits(e.Cost.Center) + "x"
 		entry.brief = entry.text
 	}
-	if !e.Apart && slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
+	if !e.Apart && slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code] }) {
 		mark += markAlert
 	}
 	entry.text, entry.brief = entry.text+mark, entry.brief+mark

@@ -59,11 +59,10 @@ func (r *Report) know(a analysis.Answer, s Screen) (all []knownDoubt) {
 		}
 	}
 	for _, f := range append(r.outcomeFindings(), r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
-		_, syncs := w.Doubt.(analysis.UnlikeSyncs)
+		syncs := w.Code == analysis.UnequalSyncs
 		return !(used[row.Name()] && (syncs || w.Is(analysis.OfUse))) && !(syncs && used[row.Reference.Name()])
 	})...) {
-		_, advice := words(f.worst.Doubt)
-		all = append(all, knownDoubt{f.words(s), advice, f.table})
+		all = append(all, knownDoubt{f.words(s), f.worst.Advice, f.table})
 	}
 	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
 		all = slices.Insert(all, min(1, len(all)), knownDoubt{text: words})
@@ -156,7 +155,7 @@ func (r *Report) clientWords() string {
 }
 
 func (f finding) words(s Screen) string {
-	evidence := Evidence(f.worst.Doubt)
+	evidence := wording.Clean(f.worst.Evidence)
 	if f.worst.Of > 1 && f.worst.Launches > 0 {
 		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, wording.Plural(f.worst.Of, "launch"))
 	}
@@ -168,7 +167,7 @@ func (f finding) words(s Screen) string {
 		return fmt.Sprintf("%s: %s: %s", f.code, f.where, evidence)
 	}
 	which := "worst"
-	if _, reported := f.worst.Doubt.(analysis.Reported); reported { // nothing orders these
+	if f.worst.Reported() { // nothing orders these
 		which = "such as"
 	}
 	return fmt.Sprintf("%s, %d of %d figures; %s: %s: %s", f.code, f.rows, f.of, which, f.where, evidence)
@@ -185,7 +184,7 @@ func (r *Report) outcomeFindings() (all []finding) {
 			}
 			if f.rows++; f.rows == 1 {
 				f.table, f.where = row.Table, row.Name()+", "+r.label(row.Table)
-				f.worst = analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}
+				f.worst = analysis.Warning{Warning: assay.Warning{Evidence: row.Reason}, Of: 1}
 			}
 		}
 		if f.rows > 0 {
@@ -209,7 +208,7 @@ func (r *Report) warningFindings(kind func(*analysis.Row, analysis.Warning) bool
 			rows++
 			counted := map[string]bool{}
 			for _, w := range e.Row.Warnings {
-				code := w.Code()
+				code := w.Code
 				if marked && w.Is(analysis.Obvious) || !kind(e.Row, w) {
 					continue
 				}
@@ -270,7 +269,7 @@ func legend(m *matrix, baseline string) string {
 	}
 	apart := "and a class: of that durability, not compared"
 	if classes := slices.Collect(maps.Keys(m.classes())); len(classes) == 1 {
-		apart = class(assay.Durability(classes[0])) + ": of that durability, not compared"
+		apart = analysis.Class(assay.Durability(classes[0])) + ": of that durability, not compared"
 	}
 	parts := markWords(text.String(), apart)
 	if baseline != "" && strings.Contains(text.String(), "x") {

@@ -23,7 +23,7 @@ func Sentence(k *analysis.Ranking) string {
 func holdsFor(k *analysis.Ranking) string {
 	t := k.Table
 	if t.Changes {
-		return t.Title + ", durability " + cmp.Or(k.Promise(), class(k.Durability))
+		return t.Title + ", durability " + cmp.Or(k.Promise(), analysis.Class(k.Durability))
 	}
 	if _, stated := t.Cell().Params["cache"]; stated {
 		return t.Title

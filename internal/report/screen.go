@@ -195,8 +195,7 @@ func (r *Report) notesOf(use *analysis.Row) (all []string) {
 	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
 		return row.Name() == use.Name() && w.Is(analysis.OfUse)
 	}) {
-		evidence, advice := words(f.worst.Doubt)
-		all = append(all, wording.Clean(fmt.Sprintf("%s, %s: %s; %s.", f.code, r.label(f.table), evidence, advice)))
+		all = append(all, wording.Clean(fmt.Sprintf("%s, %s: %s; %s.", f.code, r.label(f.table), f.worst.Evidence, f.worst.Advice)))
 	}
 	others := map[analysis.UnlikeSyncs][]string{} // that sync in the same way
 	var ways []analysis.UnlikeSyncs
@@ -210,8 +209,8 @@ func (r *Report) notesOf(use *analysis.Row) (all []string) {
 	}
 	for _, way := range ways {
 		way.Names[0] = firstFew(others[way], maxNamed)
-		evidence, advice := words(way)
-		all = append(all, wording.Clean(fmt.Sprintf("%s: %s; %s.", way.Code(), evidence, advice)))
+		w := way.Warning()
+		all = append(all, wording.Clean(fmt.Sprintf("%s: %s; %s.", w.Code, w.Evidence, w.Advice)))
 	}
 	return all
 }
@@ -326,8 +325,8 @@ func (r *Report) incomparableSentence(a analysis.Answer) string {
 	}
 	for row := range r.Rows() {
 		if unlike := row.Unlike(); unlike != nil {
-			evidence, advice := words(*unlike)
-			return wording.Clean(fmt.Sprintf("Nothing to compare: settings promise different durability (%s): %s.", evidence, advice))
+			w := unlike.Warning()
+			return wording.Clean(fmt.Sprintf("Nothing to compare: settings promise different durability (%s): %s.", w.Evidence, w.Advice))
 		}
 	}
 	return "Nothing to compare: in no table did two drivers or profiles end ok and promise the same durability."

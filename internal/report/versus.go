@@ -71,7 +71,7 @@ func lineCells(l analysis.VersusLine) []string {
 		verdict += ": " + Why(c)
 	}
 	if syncs := l.A.Synced(l.B); syncs != nil {
-		verdict += "; " + warningLine(analysis.Warning{Doubt: *syncs}, "")
+		verdict += "; " + WarningLine(syncs.Warning())
 	}
 	return []string{wording.Clean(l.Title), wording.Clean(l.Cell), figures[0], figures[1], ratio, n, wording.Clean(verdict)}
 }
