@@ -27,22 +27,21 @@ const (
 // damage is what there is to know of a kind of damage.
 type damage struct {
 	Damage     Damage
-	line       string           // in a result's one line
-	sentence   string           // behind "in 3 of 9 states"
+	line       string           // in words
 	refutation assay.Refutation // in a proof
 }
 
 // damages are all kinds, the worst last.
 var damages = []damage{
-	{Unharmed, "unharmed", "nothing is wrong", ""},
-	{Unmade, "it did not open, cut off while it was created, with nothing acknowledged yet", "it does not open, and nothing had been acknowledged", ""},
-	{LostLast, "loses the last acknowledged commit", "the last acknowledged commit is missing", assay.LosesLastCommit},
-	{Lost, "loses acknowledged commits", "acknowledged commits are missing", assay.LosesCommits},
-	{Unwritable, "cannot be written to afterwards", "it cannot be written to", assay.Corrupts},
-	{Unstable, "changes when it is opened again", "it shows something else when it is opened again", assay.TearsCommits},
-	{Inconsistent, "keeps parts of transactions", "it has parts of transactions", assay.TearsCommits},
-	{Corrupt, "corrupts: the engine's own check fails", "the engine's own check finds damage", assay.Corrupts},
-	{Unopened, "does not open", "it does not open or cannot be read", assay.DoesNotOpen},
+	{Unharmed, "unharmed", ""},
+	{Unmade, "it did not open, cut off while it was created, with nothing acknowledged yet", ""},
+	{LostLast, "loses the last acknowledged commit", assay.LosesLastCommit},
+	{Lost, "loses acknowledged commits", assay.LosesCommits},
+	{Unwritable, "cannot be written to afterwards", assay.Corrupts},
+	{Unstable, "changes when it is opened again", assay.TearsCommits},
+	{Inconsistent, "keeps parts of transactions", assay.TearsCommits},
+	{Corrupt, "corrupts: the engine's own check fails", assay.Corrupts},
+	{Unopened, "does not open", assay.DoesNotOpen},
 }
 
 func (d Damage) severity() int {

@@ -100,11 +100,6 @@ func (db *database) connect(ctx context.Context, l *lane, path string) error {
 	if db.server, err = l.startHost(path, settings); err != nil {
 		return err
 	}
-	return db.logIn(ctx)
-}
-
-// logIn opens a connection to the server.
-func (db *database) logIn(ctx context.Context) error {
 	request := wire.Open{Path: db.server.socket, Writers: 1, Each: db.task.Each,
 		Once: append(slices.Clone(db.task.Once), postgres.Schema(createTable))}
 	return db.call(ctx, wire.TypeOpen, request, &db.opened)

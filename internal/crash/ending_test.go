@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asAssay) != "":
 		err = runAssay(os.Getenv(asAssay), os.Args[1], last)
 	case os.Getenv(asFiles) != "":
-		if _, err = serveFiles(last); err == nil {
+		if _, err = powercut.ServeFiles(last); err == nil {
 			select {}
 		}
 	case os.Getenv(asUser) != "":

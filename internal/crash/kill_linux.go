@@ -123,18 +123,13 @@ func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under 
 func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
 	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
 	return t.left(ctx, func(e *evidence, path, marks string) error {
-		wait := t.untilTime()
+		pause := time.Duration(t.random.Int64N(int64(longestLife)))
+		wait := func(ctx context.Context) { sleep(ctx, pause) }
 		if t.turn%2 == 1 {
 			e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
 		}
 		return t.writeUntilServerKilled(ctx, path, marks, wait)
 	})
-}
-
-// untilTime waits for a random time, or the context's end.
-func (t *trial) untilTime() func(context.Context) {
-	pause := time.Duration(t.random.Int64N(int64(longestLife)))
-	return func(ctx context.Context) { sleep(ctx, pause) }
 }
 
 // untilAcked waits for a random acknowledgement, though not for ever, and a random part of the next commit.

@@ -34,12 +34,12 @@ const (
 // system. In one namespace the end of the lane would wait for its own disk.
 type lane struct {
 	holder  *exec.Cmd
-	disk    *powercut.Disk  // nil without one
-	fuse    string          // folder of the disk's file
-	mount   string          // folder that the file system is mounted on
-	work    string          // folder for argument sequences and the workers
-	base    *powercut.Image // an empty file system of the task at hand
-	empty   *powercut.Image // an empty file system, and one with a PostgreSQL cluster; nil: not made yet
+	disk    *powercut.Server // nil without one
+	fuse    string           // folder of the disk's file
+	mount   string           // folder that the file system is mounted on
+	work    string           // folder for argument sequences and the workers
+	base    *powercut.Image  // an empty file system of the task at hand
+	empty   *powercut.Image  // an empty file system, and one with a PostgreSQL cluster; nil: not made yet
 	cluster *powercut.Image
 	files   string // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.

@@ -134,36 +134,13 @@ func (r *Result) Cell() string {
 	return text
 }
 
-// Plain says in a sentence or two what a fault does to whoever uses the target
-// with the profile.
+// Plain says in a sentence what a fault does to whoever uses the target with the profile.
 func (r *Result) Plain() string {
-	subject := r.subject()
-	switch {
-	case r.Outcome != assay.OK:
-		return fmt.Sprintf("%s: %s: %s.", subject, r.Outcome, strings.TrimRight(r.Reason, ".\n"))
-	case r.Void():
-		return subject + ": nothing is known, since a control that must fail did not."
-	case r.States == 0:
-		return subject + ": no state was checked; give it a larger budget."
-	case r.beyondLoss():
-		return subject + " can damage the database: " + r.damageWords() + ". Keep a backup that you have restored once."
-	case r.lost() > 0:
-		return fmt.Sprintf("%s can lose up to %s (in %d of %d states). All that is left is whole.", subject, newest(r.MaxLost, "acknowledged commit"), r.lost(), r.States)
-	default:
-		text := fmt.Sprintf("%s lost nothing that was acknowledged, in %d of %d states.", subject, r.States-r.Counts[Unmade], r.States)
-		if n := r.Counts[Unmade]; n > 0 {
-			text += fmt.Sprintf(" In %d %s.", n, Unmade.about().line)
-		}
-		return text
+	text := r.subject() + ": " + strings.TrimRight(r.words(), ".\n") + "."
+	if r.Outcome == assay.OK && !r.Void() && r.beyondLoss() {
+		text += " Keep a backup that you have restored once."
 	}
-}
-
-func (r *Result) damageWords() string {
-	var parts []string
-	for _, d := range r.damages() {
-		parts = append(parts, fmt.Sprintf("in %d of %d states %s", r.Counts[d], r.States, d.about().sentence))
-	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // Documentation holds the promise against what was seen; empty where no promise
@@ -322,10 +299,14 @@ func (r *Report) Controls() (caught, tried int) {
 	return caught, tried
 }
 
-// Line is the result in one line, without the names of its target and profile.
-func (r *Result) Line() string {
+// Line is the result in one line, without the names of its target and profile; below it the stack
+// of a fault of assay.
+func (r *Result) Line() string { return strings.TrimRight(r.words()+"\n"+r.Stack, "\n") }
+
+// words say what became of the database.
+func (r *Result) words() string {
 	if r.Outcome != assay.OK {
-		return strings.TrimRight(string(r.Outcome)+": "+r.Reason+"\n"+r.Stack, "\n")
+		return string(r.Outcome) + ": " + r.Reason
 	}
 	if r.Void() {
 		return "void: a control that must fail did not"
@@ -341,7 +322,7 @@ func (r *Result) Line() string {
 			}
 		}
 	case r.lost() > 0:
-		parts = append(parts, fmt.Sprintf("loses up to %s in %d of %s, never corrupts", newest(r.MaxLost, "commit"), r.lost(), counted(r.Task.Fault, r.States)))
+		parts = append(parts, fmt.Sprintf("loses up to %s in %d of %s, never corrupts", newest(r.MaxLost), r.lost(), counted(r.Task.Fault, r.States)))
 	case r.States == 0:
 		return "no state was checked: give it a larger budget"
 	default:
@@ -365,11 +346,11 @@ func (r *Result) beyondLoss() bool {
 func (r *Result) lost() int { return r.Counts[LostLast] + r.Counts[Lost] }
 
 // newest are the last n commits.
-func newest(n int, commit string) string {
+func newest(n int) string {
 	if n == 1 {
-		return "the last " + commit
+		return "the last commit"
 	}
-	return fmt.Sprintf("%d of the newest %ss", n, commit)
+	return fmt.Sprintf("%d of the newest commits", n)
 }
 
 func counted(f assay.Fault, n int) string {

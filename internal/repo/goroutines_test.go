@@ -12,15 +12,14 @@ import (
 // unguarded are the functions that start goroutines without a guard, and why a
 // panic there ends nothing that would be left behind.
 var unguarded = map[string]string{
-	"cmd/assay/main.go main":                          "the command recovers by itself",
-	"cmd/assay/load.go loadProcesses":                 "it waits for the end of the input, in a process of its own",
-	"internal/serve/browser/browser.go note":          "only tests have it",
-	"internal/crash/run.go start":                     "it waits for a process",
-	"internal/crash/powercut/disk_linux.go ServeDisk": "the FUSE server has a handler of panics",
-	"kit/process/process.go Start":                    "reading is guarded, and the other goroutine waits for the process",
-	"kit/process/pause.go watch":                      "it adds up numbers",
-	"kit/postgres/cluster/cluster.go Make":            "the script is its caller's, who guards it",
-	"kit/postgres/cluster/cluster.go start":           "it waits for a process",
+	"cmd/assay/main.go main":                 "the command recovers by itself",
+	"cmd/assay/load.go loadProcesses":        "it waits for the end of the input, in a process of its own",
+	"internal/serve/browser/browser.go note": "only tests have it",
+	"internal/crash/run.go start":            "it waits for a process",
+	"kit/process/process.go Start":           "reading is guarded, and the other goroutine waits for the process",
+	"kit/process/pause.go watch":             "it adds up numbers",
+	"kit/postgres/cluster/cluster.go Make":   "the script is its caller's, who guards it",
+	"kit/postgres/cluster/cluster.go start":  "it waits for a process",
 }
 
 // A panic in a goroutine ends the program before it stops what it started, unless

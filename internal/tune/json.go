@@ -52,11 +52,6 @@ type priceValue struct {
 	intervalValue
 }
 
-type stageValue struct {
-	Stage Stage  `json:"stage"`
-	Run   string `json:"run"`
-}
-
 type reportValue struct {
 	Plan       string            `json:"plan"`
 	Driver     string            `json:"driver"`
@@ -78,7 +73,7 @@ type reportValue struct {
 	Unscaled   []string          `json:"unscaled"`
 	Unindexed  []string          `json:"unindexed"`
 	Notes      []string          `json:"notes"`
-	Runs       []stageValue      `json:"runs"`
+	Runs       []StageRun        `json:"runs"`
 	Next       []string          `json:"next"`
 	Emitted    string            `json:"emitted,omitempty"`
 }
@@ -105,10 +100,7 @@ func (r *Report) values() reportValue {
 		v.Prices = append(v.Prices, priceValue{p.Class, intervalOf(p.Gain)})
 	}
 	v.Robustness, v.Unscaled = r.robustnessValues(), append([]string{}, r.Unscaled...)
-	v.Next = r.nextTexts()
+	v.Next, v.Runs = r.nextTexts(), r.Runs
 	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
-	for _, run := range r.Runs {
-		v.Runs = append(v.Runs, stageValue{run.Stage, run.ID})
-	}
 	return v
 }

@@ -59,8 +59,8 @@ type Operation struct {
 
 // StageRun is the run that a stage was kept as.
 type StageRun struct {
-	Stage Stage
-	ID    string
+	Stage Stage  `json:"stage"`
+	ID    string `json:"run"`
 }
 
 // Formats are those of a report.
