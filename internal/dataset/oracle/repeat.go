@@ -10,21 +10,30 @@ import (
 	"assay/internal/dataset"
 )
 
-// repeats says why an operation may do something else with another driver, or at
+// Repeats says why an operation may do something else with another driver, or at
 // another time, though each is right: then nothing follows from playing it here.
-func repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
+func Repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 	all := []assay.Operation{op}
 	for _, part := range op.Parts {
 		if part.Operation.Changes {
 			all = append(all, part.Operation)
 		}
 	}
+	calling := false
 	for _, o := range all {
 		for _, step := range o.Steps {
 			if dataset.TextVaries(step.SQL) {
 				return fmt.Errorf("operation %q does something else each time: %s", o.Name, step.SQL)
 			}
+			calls, err := callsOthers(ctx, conn, step)
+			if err != nil {
+				return err
+			}
+			calling = calling || calls
 		}
+	}
+	if !calling {
+		return nil
 	}
 	var trigger error
 	err := query(ctx, conn, "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'", func(row []any) {
@@ -43,4 +52,18 @@ func repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 		err = fmt.Errorf("%d foreign keys change rows where they are enforced", acting)
 	}
 	return err
+}
+
+// callsOthers reports whether a statement can do more than it says: SQLite's program for it calls
+// that of a trigger, or of a foreign key where those are enforced.
+func callsOthers(ctx context.Context, conn *sql.Conn, step assay.Step) (calls bool, err error) {
+	if step.Script {
+		return true, nil // only a single statement can be explained
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = on"); err != nil {
+		return false, err
+	}
+	err = query(ctx, conn, "EXPLAIN "+step.SQL, func(row []any) { calls = calls || row[1] == "Program" }, make([]any, len(step.Args))...)
+	_, off := conn.ExecContext(ctx, "PRAGMA foreign_keys = off")
+	return calls, errors.Join(err, off)
 }

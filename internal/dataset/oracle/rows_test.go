@@ -105,6 +105,7 @@ func TestContestedRow(t *testing.T) {
 // another setting of foreign keys.
 func TestRowsThatDiffer(t *testing.T) {
 	insert := assay.Step{SQL: "INSERT INTO t VALUES (?, ?)", Args: []assay.Values{newID, value}, Rows: 1}
+	const acting = "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t ON DELETE CASCADE)"
 	for name, c := range map[string]struct {
 		schema string
 		sql    string
@@ -112,7 +113,7 @@ func TestRowsThatDiffer(t *testing.T) {
 		"the clock":         {schema, "INSERT INTO t VALUES (?, ? + unixepoch())"},
 		"CURRENT_TIMESTAMP": {schema, "INSERT INTO t VALUES (?, ? + current_timestamp)"},
 		"a trigger":         {schema + "; CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET n = random() WHERE id = new.id; END", insert.SQL},
-		"a foreign key":     {schema + "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t ON DELETE CASCADE)", insert.SQL},
+		"a foreign key":     {schema + acting, "DELETE FROM t WHERE id = ?1 - ?2 * 0"},
 	} {
 		step := insert
 		step.SQL = c.sql
@@ -120,8 +121,14 @@ func TestRowsThatDiffer(t *testing.T) {
 			t.Errorf("%s: got %d values to look at, want none", name, len(rows.Values))
 		}
 	}
-	if rows := after(t, schema+"; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t)", 1, insert); rows == nil {
-		t.Error("a foreign key that changes nothing: got nothing to look at, want rows")
+	for name, other := range map[string]string{
+		"a foreign key that changes nothing":          "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t)",
+		"a foreign key that acts on other statements": acting,
+		"a trigger of other statements":               "; CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO t VALUES (old.id, random()); END",
+	} {
+		if rows := after(t, schema+other, 1, insert); rows == nil {
+			t.Errorf("%s: got nothing to look at, want rows", name)
+		}
 	}
 }
 
