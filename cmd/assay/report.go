@@ -14,7 +14,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/audit"
 	"assay/internal/lab"
 	"assay/internal/report"
 )
@@ -56,10 +55,7 @@ func (a *app) showRun(ctx context.Context, id string, margin float64, out output
 	if err != nil {
 		return err
 	}
-	r, err := a.reportOn(result)
-	if err != nil {
-		return err
-	}
+	r := a.reportOn(result)
 	switch {
 	case out.format.Name == "text" && out.file == "":
 		return r.WriteText(a.stdout, a.columns())
@@ -76,13 +72,11 @@ func (a *app) showRun(ctx context.Context, id string, margin float64, out output
 	return err
 }
 
-// reportOn is the report on a run, with what was published of its plan.
-func (a *app) reportOn(result *analysis.Result) (*report.Report, error) {
+// reportOn is the report on a run.
+func (a *app) reportOn(result *analysis.Result) *report.Report {
 	r := report.New(result)
 	r.Store = a.storeToShow()
-	var err error
-	r.Published, err = audit.Relations(result.Run.Plan)
-	return r, err
+	return r
 }
 
 func (a *app) compareCommand() *cobra.Command {

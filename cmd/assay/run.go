@@ -166,11 +166,7 @@ func (a *app) showMeasured(ctx context.Context, s *store.Store, result lab.Resul
 	if err != nil || len(analyzed.Tables) == 0 {
 		return err
 	}
-	r, err := a.reportOn(analyzed)
-	if err != nil {
-		return err
-	}
-	return a.showScreen(r)
+	return a.showScreen(a.reportOn(analyzed))
 }
 
 // measure makes a run and shows its progress. resume is the command that resumes it.
@@ -271,10 +267,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err != nil {
 		return err
 	}
-	r, err := a.reportOn(analyzed)
-	if err != nil {
-		return err
-	}
+	r := a.reportOn(analyzed)
 	if full {
 		err = r.WriteText(a.stdout, a.columns())
 	} else {

@@ -17,6 +17,7 @@ import (
 	"assay/internal/doc"
 	"assay/internal/doc/chart"
 	"assay/internal/sys/guard"
+	"assay/published"
 )
 
 // pageView is what the template shows: first the answer, then what it rests on.
@@ -37,6 +38,7 @@ type pageView struct {
 	Rest        doc.Document
 
 	report    *Report
+	published []published.Relation // that the run measures again
 	packer    *packer
 	differing map[string]tableLink // by what differs, the first table that shows it
 }
@@ -74,7 +76,7 @@ func (l tableLink) View() (v *tableView, err error) {
 	if err = guard.Error(func() (err error) { v, err = viewTable(l.table, l.ID, l.page.packer); return err }); err != nil {
 		return nil, err
 	}
-	v.Published = l.page.report.publishedOf(l.table)
+	v.Published = l.page.report.publishedOf(l.table, l.page.published)
 	key := strings.Join(v.Differences, "\n")
 	if before, shown := l.page.differing[key]; shown {
 		v.AsUnder = &before
@@ -296,7 +298,12 @@ var parsedPage = template.Must(template.Must(doc.Parts()).Parse(pageTemplate))
 
 // writeHTML writes the report as one HTML file that needs no network.
 func writeHTML(w io.Writer, r *Report) error {
-	if err := parsedPage.ExecuteTemplate(w, "report", r.page()); err != nil {
+	page := r.page()
+	var err error
+	if page.published, err = published.Relations(r.Run.Plan); err == nil {
+		err = parsedPage.ExecuteTemplate(w, "report", page)
+	}
+	if err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
 	}
 	return nil

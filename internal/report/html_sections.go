@@ -16,36 +16,17 @@ import (
 	"assay/internal/analysis/wording"
 	"assay/internal/doc"
 	"assay/internal/stat"
+	"assay/published"
 )
 
-// Published is a relation of two figures of a published benchmark that the run
-// measured again: A / B.
-type Published struct {
-	Source  string // the published benchmark
-	Machine string // it was measured on; empty where the source does not say
-	Metric  string // name of the assay.Metric
-	A, B    PublishedFigure
-}
-
-// PublishedFigure is one of them, in the source's words, with the cell that
-// measures it again.
-type PublishedFigure struct {
-	What    string
-	Printed string
-	Unit    string
-	Value   float64           // in Unit
-	Cell    map[string]string // coordinates that select the one cell
-	Doubt   string            // why it is no measurement of what it is called; empty: it is
-}
-
 // publishedOf are the relations whose first cell is in the table.
-func (r *Report) publishedOf(t *analysis.Table) doc.Document {
+func (r *Report) publishedOf(t *analysis.Table, relations []published.Relation) doc.Document {
 	var d doc.Document
 	grid := doc.Grid{Header: []string{"time of", "published ratio", "printed", "own ratio", "own verdict"}, Right: []bool{false, true, true, true}}
-	for _, p := range r.Published {
-		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
-		metric, known := assay.MetricByName(p.Metric)
-		if a == nil || a.Table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
+	for _, p := range relations {
+		a, b := r.cellOf(p.A), r.cellOf(p.B)
+		metric, known := assay.MetricByName(p.A.Cell.Metric)
+		if a == nil || a.Table != t || b == nil || !known || p.B.Value == 0 && p.A.Reason == "" {
 			continue
 		}
 		if len(d) == 0 {
@@ -55,17 +36,21 @@ func (r *Report) publishedOf(t *analysis.Table) doc.Document {
 		}
 		ratio := wording.Digits(p.A.Value / p.B.Value)
 		own, verdict := ownRelation(a, b, metric)
-		if p.A.Doubt != "" {
-			ratio, verdict = "none", verdict+"; as published, "+p.A.Doubt
+		if p.A.Reason != "" {
+			ratio, verdict = "none", verdict+"; as published, "+p.A.Reason
 		}
-		grid.Rows = append(grid.Rows, []string{p.A.What + " / " + p.B.What, ratio, fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit), own, verdict})
+		grid.Rows = append(grid.Rows, []string{p.A.What(p.B) + " / " + p.B.What(p.A), ratio, fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit), own, verdict})
 	}
 	d.AddTable(grid)
 	return d
 }
 
-// cellOf finds the first cell with these coordinates; nil where the run has none.
-func (r *Report) cellOf(where map[string]string) *analysis.Row {
+// cellOf finds the first cell that measures a published figure; nil where the run has none.
+func (r *Report) cellOf(of published.Figure) *analysis.Row {
+	where := map[string]string{}
+	for name, values := range of.Cell.Only {
+		where[name] = values[0]
+	}
 	rows := analysis.Side{Result: r.Result, Where: where}.Rows()
 	if len(where) == 0 || len(rows) == 0 {
 		return nil

@@ -22,13 +22,13 @@ import (
 	"assay/internal/doc"
 	"assay/internal/stat"
 	"assay/internal/sys/guard"
+	"assay/published"
 )
 
 // mustHTML writes a report as HTML and parses it.
-func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, root *html.Node) {
+func mustHTML(t *testing.T, r *Report) (text []byte, root *html.Node) {
 	t.Helper()
 	var out bytes.Buffer
-	r.Published = published
 	must(t, r.Write(&out, "html"))
 	root, err := html.Parse(bytes.NewReader(out.Bytes()))
 	must(t, err)
@@ -296,21 +296,20 @@ func TestHTMLCharts(t *testing.T) {
 
 func TestHTMLPublished(t *testing.T) {
 	run, trials := analysistest.SampleRun()
-	where := func(driver string) map[string]string {
-		return map[string]string{"operation": "point-read", "rows": "1000", "driver": driver, "profile": "web"}
+	figure := func(name, printed string, value float64, driver string) published.Figure {
+		return published.Figure{Case: name, Printed: printed, Unit: "ns/op", Value: value, Cell: published.Cell{Metric: assay.NsPerOp,
+			Only: map[string][]string{"operation": {"point-read"}, "rows": {"1000"}, "driver": {driver}, "profile": {"web"}}}}
 	}
-	_, root := mustHTML(t, mustReport(t, run, trials),
-		Published{Source: "a blog", Machine: "a laptop", Metric: assay.NsPerOp,
-			A: PublishedFigure{"fast <b>", "1,500", "ns/op", 1500, where("mattn"), ""}, B: PublishedFigure{"slow", "3,000", "ns/op", 3000, where("modernc"), ""}},
-		Published{Source: "a blog", Metric: assay.NsPerOp, A: PublishedFigure{Cell: where("nobody")}, B: PublishedFigure{Value: 1, Cell: where("mattn")}})
-	headings := slices.DeleteFunc(find(root, "h3"), func(n *html.Node) bool { return wordsOf(n) != "As published by a blog, and as measured here" })
-	if len(headings) != 1 {
-		t.Fatalf("%d headings", len(headings))
-	}
-	section := wordsOf(headings[0].Parent)
-	for _, want := range []string{"there on a laptop, here on cpu AMD EPYC 7K62, filesystem ext4", "fast <b> / slow", "0.500", "1,500 / 3,000 ns/op", "0.667 [0.666, 0.668]", "faster"} {
-		if !strings.Contains(section, want) {
-			t.Errorf("has no %q:\n%s", want, section)
+	r := mustReport(t, run, trials)
+	fast := figure("fast <b>", "1,500", 1500, "mattn")
+	d := r.publishedOf(r.cellOf(fast).Table, []published.Relation{{Source: "a blog", Machine: "a laptop", A: fast, B: figure("slow", "3,000", 3000, "modernc")},
+		{Source: "a blog", A: figure("no cell", "", 0, "nobody"), B: figure("slow", "", 1, "mattn")}})
+	var out strings.Builder
+	must(t, doc.WriteText(&out, d, 0))
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"As published by a blog, and as measured here", "there on a laptop, here on cpu AMD EPYC 7K62, filesystem ext4", "fast <b> / slow", "0.500", "1,500 / 3,000 ns/op", "0.667 [0.666, 0.668]", "faster"} {
+		if strings.Count(text, want) == 0 || strings.Contains(text, "no cell") {
+			t.Errorf("has no %q:\n%s", want, text)
 		}
 	}
 }

@@ -16,9 +16,6 @@ import (
 type Report struct {
 	*analysis.Result
 	Store string // as the user named it, for commands that are printed; empty: the default
-	// Published are the figures of a published benchmark that the run repeats,
-	// which the page shows beside its own; there need be none.
-	Published []Published
 	// Links lead from the page to others of the same server; there need be none.
 	Links []doc.Link
 	// differing are the coordinates that are not the same in all tables.

@@ -11,7 +11,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
-	"assay/internal/audit"
 	"assay/internal/doc"
 	"assay/internal/lab"
 	"assay/internal/report"
@@ -80,9 +79,6 @@ func galleryPage(ctx context.Context, of Shown) (line galleryLine, page []byte, 
 	}
 	r := report.New(result)
 	r.Links = []doc.Link{{Name: "Runs", URL: "index.html"}}
-	if r.Published, err = audit.Relations(result.Run.Plan); err != nil {
-		return line, nil, err
-	}
 	var out bytes.Buffer
 	if err := r.Write(&out, "html"); err != nil {
 		return line, nil, err

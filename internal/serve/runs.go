@@ -16,7 +16,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
-	"assay/internal/audit"
 	"assay/internal/doc"
 	"assay/internal/lab"
 	"assay/internal/report"
@@ -125,9 +124,6 @@ func (s *server) run(ctx context.Context, r *http.Request, a *answer) error {
 	page := report.New(result)
 	page.Links = append(links(""), doc.Link{Name: "Export this run", URL: "/runs/" + url.PathEscape(result.Run.ID) + "/export"},
 		doc.Link{Name: "Compare parts of this run", URL: "/compare?run=" + url.QueryEscape(result.Run.ID)})
-	if page.Published, err = audit.Relations(result.Run.Plan); err != nil {
-		return err
-	}
 	return page.Write(&a.body, "html")
 }
 

@@ -1,28 +1,37 @@
-package audit
+package published
 
 import (
 	"strings"
 
 	"assay"
-	"assay/internal/report"
-	"assay/published"
 )
+
+// Relation is A / B, of two times of one source that a plan measures again.
+type Relation struct {
+	Source  string
+	Machine string // it was measured on; empty where the source does not say
+	A, B    Figure
+}
 
 // Relations returns the relations of published times that cells of a plan
 // measure again; none where no published benchmark is the plan's.
-func Relations(plan string) ([]report.Published, error) {
-	machines, err := publishedMachines()
+func Relations(plan string) ([]Relation, error) {
+	sources, err := Claims()
 	if err != nil {
 		return nil, err
 	}
-	var all []report.Published
-	for _, source := range published.Sources() {
-		figures, err := published.Figures(source)
+	machines := map[string]string{}
+	for _, s := range sources {
+		machines[s.Name] = s.Machine
+	}
+	var all []Relation
+	for _, source := range Sources() {
+		figures, err := Figures(source)
 		if err != nil {
 			return nil, err
 		}
 		apart := compared(figures)
-		bases := map[string]published.Figure{}
+		bases := map[string]Figure{}
 		for _, f := range figures {
 			if f.Cell.Plan != plan || f.Cell.Metric != assay.NsPerOp || f.Cell.Share {
 				continue
@@ -39,24 +48,10 @@ func Relations(plan string) ([]report.Published, error) {
 				bases[key] = f
 				continue
 			}
-			all = append(all, report.Published{Source: source, Machine: machines[source], Metric: f.Cell.Metric,
-				A: publishedFigure(f, base), B: publishedFigure(base, f)})
+			all = append(all, Relation{source, machines[source], f, base})
 		}
 	}
 	return all, nil
-}
-
-// publishedMachines are the machines of the sources, by their names.
-func publishedMachines() (map[string]string, error) {
-	sources, err := published.Claims()
-	if err != nil {
-		return nil, err
-	}
-	machines := map[string]string{}
-	for _, s := range sources {
-		machines[s.Name] = s.Machine
-	}
-	return machines, nil
 }
 
 // relations says what figures of a case are compared by: drivers where several
@@ -64,7 +59,7 @@ func publishedMachines() (map[string]string, error) {
 // has its own. Otherwise the cases are compared.
 type relations struct{ drivers, configs map[string]bool }
 
-func compared(figures []published.Figure) relations {
+func compared(figures []Figure) relations {
 	r := relations{map[string]bool{}, map[string]bool{}}
 	ofCase, ofConfig := map[string]string{}, map[string]string{}
 	several := func(first map[string]string, key, driver string) bool {
@@ -84,15 +79,10 @@ func compared(figures []published.Figure) relations {
 	return r
 }
 
-// publishedFigure is a figure by what tells it from the other of its relation.
-func publishedFigure(f, other published.Figure) report.PublishedFigure {
-	what := f.Case
+// What is the figure by what tells it from another one of its relation.
+func (f Figure) What(other Figure) string {
 	if f.Case == other.Case {
-		what = f.Driver + ", " + f.Config
+		return f.Driver + ", " + f.Config
 	}
-	cell := map[string]string{}
-	for name, values := range f.Cell.Only {
-		cell[name] = values[0]
-	}
-	return report.PublishedFigure{What: what, Printed: f.Printed, Unit: f.Unit, Value: f.Value, Cell: cell, Doubt: f.Reason}
+	return f.Case
 }

@@ -1,7 +1,8 @@
-package audit
+package published
 
 import (
 	"maps"
+	"strings"
 	"testing"
 )
 
@@ -21,11 +22,11 @@ func TestPublishedRelations(t *testing.T) {
 			t.Errorf("%s: %d relations, %v", test.plan, len(all), err)
 			continue
 		}
-		if p := all[0]; p.A.What != test.a || p.B.What != test.b || p.Machine != test.machine || p.Metric != "ns/op" {
+		if p := all[0]; p.A.What(p.B) != test.a || p.B.What(p.A) != test.b || p.Machine != test.machine || p.A.Cell.Metric != "ns/op" {
 			t.Errorf("%s: the first is %+v", test.plan, p)
 		}
 		for _, p := range all {
-			if len(p.A.Cell) == 0 || len(p.B.Cell) == 0 || p.B.Value == 0 && p.A.Doubt == "" || p.A.Printed == "" || p.A.What == p.B.What {
+			if len(p.A.Cell.Only) == 0 || len(p.B.Cell.Only) == 0 || p.B.Value == 0 && p.A.Reason == "" || p.A.Printed == "" || p.A.What(p.B) == p.B.What(p.A) {
 				t.Errorf("%s: %+v", test.plan, p)
 			}
 		}
@@ -33,8 +34,8 @@ func TestPublishedRelations(t *testing.T) {
 	all, err := Relations("rails")
 	doubts := map[string]int{}
 	for _, p := range all {
-		if p.A.Doubt != "" {
-			doubts[p.A.Cell["operation"]+" "+p.A.Cell["transaction"]]++
+		if p.A.Reason != "" {
+			doubts[p.A.Cell.Only["operation"][0]+" "+strings.Join(p.A.Cell.Only["transaction"], "")]++
 		}
 	}
 	want := map[string]int{"model_object_creation none": 4, "model_object_creation 1": 4, "model_object_select none": 4, "model_object_select 1": 4,
