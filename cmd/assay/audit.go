@@ -280,7 +280,7 @@ func readRuns(ctx context.Context, s *store.Store, id string, kept *lab.Kept) (a
 	if id != "" {
 		var run assay.Run
 		if run, err = s.Run(ctx, id); errors.Is(err, store.ErrNotFound) {
-			return nil, usage(err, "assay runs lists the runs, assay run quick makes one")
+			return nil, usage(err, "assay runs lists the runs", "assay run quick makes one")
 		}
 		runs = []assay.Run{run}
 	}

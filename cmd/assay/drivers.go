@@ -56,7 +56,7 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	}
 	list := doc.Listing(grid)
 	if len(unbuilt) > 0 {
-		list.Add(doc.Paragraph, "Not built yet: %s. Run assay drivers --build to build and describe them.", strings.Join(unbuilt, ", "))
+		list.Add(doc.Paragraph, "Not built yet: %s. Run %s to build and describe them.", strings.Join(unbuilt, ", "), wording.Command("", "drivers", "--build"))
 	}
 	if len(problems) > 0 {
 		list.AddLines(doc.Code, fold(a.columns(), printable.String(strings.Join(problems, "\n\n"))))

@@ -142,10 +142,9 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return err
 	}
 	defer s.Close()
-	report := &gate.Report{Rules: request.Rules, Driver: flags.driver, Width: a.columns()}
-	var failure error
-	report.Upgrades, failure = m.Run(ctx, s)
+	upgrades, failure := m.Run(ctx, s)
 	failure = a.stoppedGate(ctx, failure)
+	report := &gate.Report{Upgrades: upgrades, Rules: request.Rules, Driver: flags.driver, Store: a.storeToShow(), Width: a.columns()}
 	a.progress.close()
 	if failure != nil && !report.Measured() {
 		return failure
@@ -153,7 +152,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	written := flags.write(a.stdout, report)
 	switch {
 	case failure != nil && written != nil:
-		fmt.Fprintln(a.stderr, "assay: note:", written)
+		a.say("assay: note: " + written.Error())
 		return failure
 	case failure != nil || written != nil:
 		return cmp.Or(failure, written)
@@ -207,7 +206,7 @@ func (a *app) stoppedGate(ctx context.Context, err error) error {
 	if !errors.As(err, &stopped) {
 		return err
 	}
-	hint := "nothing was measured yet"
+	hint := notBegun
 	if stopped.Run != "" {
 		hint = "what was finished is kept: " + a.commandLine("report", stopped.Run) + "; a gate begins anew"
 	}

@@ -173,7 +173,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, logs [
 		return nil, err
 	}
 	return draft.Make(ctx, draft.Options{Database: flags.db, Drivers: drivers, Queries: flags.queries, SQL: queries, Logs: logs, AsRecorded: flags.asRecorded, Plan: flags.output,
-		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), "assay report"},
+		Next:   []string{wording.Command("", "plan", "check", flags.output), wording.Command("", "run", flags.output), wording.Command("", "report")},
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, CPU: host.SelfCPU, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step,
 		Estimate: func(data *dataset.Data, cases []assay.Case, launches int) time.Duration {
 			return l.Estimate(ctx, data, cases, launches, checkPatience)
@@ -221,7 +221,7 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), wording.Brief(d.Budget))
 	interrupted := ""
 	if d.Interrupted {
-		interrupted = "drivers were not asked whether they can run the queries; assay run shows it"
+		interrupted = "drivers were not asked whether they can run the queries; the run shows it"
 	}
 	for _, said := range []struct {
 		about string

@@ -148,7 +148,7 @@ func (a *app) lintNotes(result lint.Result) {
 			fmt.Fprintf(a.stderr, "assay: note: go.mod replaces the module of %s: its version is not known, and settings in its DSNs were not judged\n", driver)
 			continue
 		}
-		fmt.Fprintf(a.stderr, "assay: note: %s was not measured, and the measured versions do not tell what it does with what is written here; assay lint --measure measures it\n", name)
+		fmt.Fprintf(a.stderr, "assay: note: %s was not measured, and the measured versions do not tell what it does with what is written here; --measure measures it\n", name)
 	}
 	for _, problem := range result.Broken {
 		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)
@@ -158,7 +158,7 @@ func (a *app) lintNotes(result lint.Result) {
 		configurations = fmt.Sprintf("; configurations of SQLite: %d", result.Configurations)
 	}
 	if len(result.Untried) > 0 {
-		fmt.Fprintln(a.stderr, "assay: note: no experiment was made with misspelled parameters; assay lint --measure makes it")
+		fmt.Fprintln(a.stderr, "assay: note: no experiment was made with misspelled parameters; --measure makes it")
 	}
 	fmt.Fprintf(a.stderr, "assay: findings: %d; not judged: %d; calls that open SQLite: %d; packages: %d%s; docs/reference.md explains each rule\n",
 		len(result.Findings), len(result.NotJudged), result.Opens, result.Packages, configurations)

@@ -122,10 +122,13 @@ func (a *app) printError(ctx context.Context, err error) int {
 		exit.hints = append([]string{"this is a bug in assay: please report it with the lines above"}, exit.hints...)
 	}
 	if exit.err != nil {
-		fmt.Fprintln(a.stderr, "assay: error:", exit.err)
+		a.say("assay: error: " + exit.err.Error())
 	}
 	for _, hint := range exit.hints {
-		fmt.Fprintln(a.stderr, "assay: hint:", hint)
+		if command, is := strings.CutPrefix(hint, "assay "); is {
+			hint = wording.Program + " " + command
+		}
+		fmt.Fprintln(a.stderr, "assay: hint:", hint) // not folded: most are commands to copy
 	}
 	return exit.status
 }

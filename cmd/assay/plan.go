@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -116,12 +115,8 @@ func guesses(c lab.Checked, patience time.Duration) string {
 		return ""
 	}
 	const shown = 10
-	names := strings.Join(c.Guessed[:min(shown, len(c.Guessed))], ", ")
-	if more := len(c.Guessed) - shown; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
 	text := fmt.Sprintf("\n%d of %s were not done within %s, and their part of the estimate is a guess: %s",
-		len(c.Guessed), wording.Plural(c.Operations, "operation"), wording.Brief(patience), names)
+		len(c.Guessed), wording.Plural(c.Operations, "operation"), wording.Brief(patience), wording.FirstFew(c.Guessed, shown))
 	if c.Endless {
 		text += fmt.Sprintf("\n%s did not end within that time: make sure that it ends", c.Guessed[0])
 	}

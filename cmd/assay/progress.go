@@ -49,12 +49,7 @@ func newProgress(a *app, quiet bool) *progress {
 // line writes a line that stays, above what is rewritten.
 func (p *progress) line(format string, args ...any) {
 	p.erase()
-	text := fmt.Sprintf(format, args...)
-	if p.terminal != nil {
-		width, _ := p.size()
-		text = fold(width, text)
-	}
-	fmt.Fprintln(p.out, text)
+	fmt.Fprintln(p.out, fold(columnsOf(p.terminal), fmt.Sprintf(format, args...)))
 	p.draw()
 }
 
@@ -112,14 +107,6 @@ func (p *progress) Build(e build.Event) {
 	case build.Built:
 		p.building = slices.DeleteFunc(p.building, func(worker string) bool { return worker == e.Worker })
 		p.line("built worker %s in %s", e.Worker, wording.Brief(e.Took))
-	}
-	if p.terminal == nil {
-		return
-	}
-	if len(p.building) > 0 {
-		p.rewrite("building " + strings.Join(p.building, ", "))
-	} else if p.status != "" {
-		p.rewrite("")
 	}
 }
 
@@ -261,7 +248,7 @@ func joined(by, text string) string {
 // a terminal of so many columns has no room for what is done.
 func statusLine(e runner.Event, columns int) string {
 	width := 20
-	if columns < 80 {
+	if columns < 100 {
 		width = 5
 	}
 	left := timeLeft(e)

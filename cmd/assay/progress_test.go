@@ -29,10 +29,10 @@ func TestStatusLine(t *testing.T) {
 		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 99 * time.Second, Total: budget, Budget: budget, Round: 9}, 19, "about 1s left"},
 		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 110 * time.Second, Total: budget, Budget: budget, Round: 9}, 20, "["},
 	} {
-		if short := statusLine(test.event, 60); strings.Index(short, "]")-strings.Index(short, "[") != 6 || len(short) > 60 {
+		if short := statusLine(test.event, 80); strings.Index(short, "]")-strings.Index(short, "[") != 6 || len(short) > 60 {
 			t.Errorf("%+v: got %q at 60 columns, want a bar of 5 and all of it", test.event, short)
 		}
-		line := statusLine(test.event, 80)
+		line := statusLine(test.event, 100)
 		if got := strings.Count(line, "="); got != test.filled || !strings.HasPrefix(line, test.left) || !strings.Contains(line, test.event.What) {
 			t.Errorf("%+v: got %q, want %d of 20 and %q", test.event, line, test.filled, test.left)
 		}

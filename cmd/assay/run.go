@@ -192,7 +192,7 @@ func (a *app) unfinished(ctx context.Context, resume string, result lab.Result, 
 }
 
 // notBegun is the hint where nothing was kept.
-const notBegun = "assay has not measured anything yet"
+const notBegun = "nothing was measured yet"
 
 // resumable is the hint where a command can go on.
 func resumable(resume string) string { return "what was finished is kept; resume with: " + resume }
@@ -282,11 +282,11 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 
 // summarize says where the result is, and what the run itself cost.
 func (a *app) summarize(s *store.Store, result lab.Result) {
-	fmt.Fprintf(a.stderr, "results: %s; measuring took %s%s", strings.Join(append([]string{s.Name()}, a.pushes.done...), ", "), wording.Brief(result.Spent.Total()), timeShares(result.Spent))
+	text := fmt.Sprintf("results: %s; measuring took %s%s", strings.Join(append([]string{s.Name()}, a.pushes.done...), ", "), wording.Brief(result.Spent.Total()), timeShares(result.Spent))
 	if peak, err := host.PeakMemory(); err == nil {
-		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
+		text += fmt.Sprintf("; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}
-	fmt.Fprintln(a.stderr)
+	a.say(text)
 }
 
 // showScreen prints the answer: as wide as the terminal and in its colours, which
@@ -298,12 +298,17 @@ func (a *app) showScreen(r *report.Report) error {
 	return r.WriteScreen(a.screen, report.Screen{Width: a.columns(), Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"})
 }
 
+// say writes a text to stderr; a terminal would break its lines inside words.
+func (a *app) say(text string) { fmt.Fprintln(a.stderr, fold(columnsOf(a.terminal), text)) }
+
 // columns is how wide the terminal behind stdout is; 0: there is none, or it does not say.
-func (a *app) columns() int {
-	if a.screen == nil {
+func (a *app) columns() int { return columnsOf(a.screen) }
+
+func columnsOf(terminal *os.File) int {
+	if terminal == nil {
 		return 0
 	}
-	width, _, err := term.GetSize(int(a.screen.Fd()))
+	width, _, err := term.GetSize(int(terminal.Fd()))
 	if err != nil {
 		return 0
 	}

@@ -111,8 +111,8 @@ func TestLayout(t *testing.T) {
 	}{{1.1, fixed, true}, {0.9, fixed, true}, {1, fixed, false}, {1.1, nil, false}} {
 		m := judged(t, "first", both("read", c.times, c.change))
 		u := &Upgrade{Driver: "mattn", First: m, Second: m}
-		if got := strings.HasSuffix(u.evidence(), "; the functions lie in one order in all launches: "+advice); got != c.want {
-			t.Errorf("%g times as long: got %q, want the layout in it: %v", c.times, u.evidence(), c.want)
+		if got := strings.HasSuffix(u.evidence(""), "; the functions lie in one order in all launches: "+advice); got != c.want {
+			t.Errorf("%g times as long: got %q, want the layout in it: %v", c.times, u.evidence(""), c.want)
 		}
 		for _, f := range Formats("v1.0.0") {
 			var text bytes.Buffer

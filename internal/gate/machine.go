@@ -29,7 +29,7 @@ func (r *Report) document() doc.Document {
 		d.AddList("not compared", u.in(NotCompared))
 		d.AddList("changed", u.Notes())
 		d.AddFold(wording.Plural(len(u.Cells()), "cell"), cells(u))
-		d.AddSome(doc.Footnote, u.evidence())
+		d.AddSome(doc.Footnote, u.evidence(r.Store))
 	}
 	return d
 }

@@ -16,6 +16,7 @@ type Report struct {
 	Upgrades []*Upgrade
 	Rules    Rules
 	Driver   string // the only one that was asked for; empty: all that the lock files pin
+	Store    string // as commands that read it name it; empty: the default
 	Width    int    // of text, in columns; 0: there is no terminal
 }
 
@@ -169,18 +170,18 @@ func (u *Upgrade) counts(rules Rules) string {
 }
 
 // evidence says what the figures rest on.
-func (u *Upgrade) evidence() string {
+func (u *Upgrade) evidence(store string) string {
 	if u.First == nil {
 		return ""
 	}
 	minimum, maximum := u.First.launches()
-	text := fmt.Sprintf("%s, %s each; assay report %s", wording.Plural(len(u.First.Cells), "cell"), between(minimum, maximum, "launch"), u.First.Run)
+	text := fmt.Sprintf("%s, %s each; %s", wording.Plural(len(u.First.Cells), "cell"), wording.Between(minimum, maximum, "launch"), wording.Command(store, "report", u.First.Run))
 	if u.First.Noise > 0 {
 		text += "; " + wording.Noise(u.First.Noise)
 	}
 	if u.Second != nil {
 		minimum, maximum := u.Second.launches()
-		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(minimum, maximum, "fresh launch"), u.Second.Run)
+		text += fmt.Sprintf("; suspicions measured again in %s: %s", wording.Between(minimum, maximum, "fresh launch"), wording.Command(store, "report", u.Second.Run))
 	}
 	if layout := u.layout(); layout != "" {
 		text += "; " + layout
@@ -220,13 +221,6 @@ func (m *Measurement) launches() (minimum, maximum int) {
 		maximum = max(maximum, c.Launches)
 	}
 	return minimum, maximum
-}
-
-func between(minimum, maximum int, noun string) string {
-	if minimum == maximum {
-		return wording.Plural(maximum, noun)
-	}
-	return fmt.Sprintf("%d to %s", minimum, wording.Plural(maximum, noun))
 }
 
 func percent(fraction float64) string { return fmt.Sprintf("%.3g %%", 100*fraction) }

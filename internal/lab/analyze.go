@@ -20,7 +20,7 @@ func Analyze(ctx context.Context, s *store.Store, id string) (*analysis.Result, 
 func AnalyzeWithin(ctx context.Context, s *store.Store, id string, margin float64) (*analysis.Result, error) {
 	found, err := s.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, AsInputError(err, runsHint)
+		return nil, AsInputError(err, "assay runs lists the runs", "assay run quick makes one")
 	}
 	if err != nil {
 		return nil, err

@@ -95,11 +95,8 @@ func AsInputError(err error, hints ...string) error {
 	return &InputError{err, hints}
 }
 
-// Hints about a driver or a run that does not exist.
-const (
-	driversHint = "assay drivers lists the drivers"
-	runsHint    = "assay runs lists the runs, assay run quick makes one"
-)
+// driversHint is about a driver that does not exist.
+const driversHint = "assay drivers lists the drivers"
 
 func (l *Lab) builder() *build.Builder {
 	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts, Bundle: l.Bundle, Hello: build.AskHello}

@@ -59,7 +59,7 @@ func (r *Report) tablesWords(some []*analysis.Table) string {
 	for _, t := range some {
 		names = append(names, listed(r.label(t)))
 	}
-	return wording.Clean(fmt.Sprintf("%d of %s (%s)", len(some), wording.Plural(len(r.Tables), "table"), firstFew(names, maxNamed)))
+	return wording.Clean(fmt.Sprintf("%d of %s (%s)", len(some), wording.Plural(len(r.Tables), "table"), wording.FirstFew(names, maxNamed)))
 }
 
 // unmeasured reports whether some open tables were never measured, and nothing tells how long

@@ -44,7 +44,7 @@ func (r *Report) addRecommendations(d *doc.Document) {
 		d.Add(doc.Paragraph, "%s", c.text)
 		for _, use := range c.uses {
 			r.addConnection(d, analysis.NewConnection(use))
-			for _, note := range r.notesOf(use) {
+			for _, note := range r.notesOf(use, false) {
 				d.Add(doc.Warning, "%s", note)
 			}
 		}

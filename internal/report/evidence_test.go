@@ -35,8 +35,8 @@ func TestTextsOfScreen(t *testing.T) {
 		wording.Human(-12345, "ns"):               "-12.3 µs",
 		roundNumber("000"):                        "000",
 		roundNumber("100000"):                     "100k",
-		firstFew([]string{"a", "b", "c"}, 2):      "a, b, c",
-		firstFew([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
+		wording.FirstFew([]string{"a", "b", "c"}, 2):      "a, b, c",
+		wording.FirstFew([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

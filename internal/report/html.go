@@ -103,7 +103,7 @@ func (r *Report) page() *pageView {
 			if k == 0 {
 				s.Opening = trimmed(r.connectionLines(connection, onPage))
 			}
-			s.Notes = append(s.Notes, r.notesOf(use)...)
+			s.Notes = append(s.Notes, r.notesOf(use, false)...)
 			r.addConnection(&v.Recommended, connection)
 		}
 		s.Codes = codes(s.Notes)

@@ -26,7 +26,7 @@ func TestPicksAreOpened(t *testing.T) {
 	run, trials := decidedRun()
 	r := mustReport(t, run, trials)
 	v := r.page()
-	screen := strings.Join(r.pickLines(r.Answer(), onPage), "\n")
+	screen := strings.Join(r.pickLines(r.Answer(), onPage, false), "\n")
 	for i, want := range []struct {
 		sentence string
 		opening  []string

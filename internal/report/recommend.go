@@ -130,7 +130,7 @@ func names(rows []*analysis.Row) string {
 		all = append(all, row.Name())
 	}
 	if len(all) > maxNamed+1 {
-		return firstFew(all, maxNamed)
+		return wording.FirstFew(all, maxNamed)
 	}
 	return list(all)
 }

@@ -40,9 +40,12 @@ const (
 func (r *Report) WriteScreen(w io.Writer, s Screen) error {
 	s.Width = max(cmp.Or(s.Width, defaultWidth), minWidth)
 	a := r.Answer()
-	top := r.pickLines(a, s)
 	m := r.matrix(a)
 	last := append(r.openLines(a, s), r.detailLines(s)...)
+	top := r.pickLines(a, s, false)
+	if s.height(top)+m.wanted(s)+minKnow+knowFrame+s.height(last) > maxLines { // figures come before what notes rest on
+		top = r.pickLines(a, s, true)
+	}
 	free := maxLines - s.height(top) - s.height(last)
 	know := r.knowLines(a, s, min(maxKnow, max(minKnow, free-m.wanted(s)-knowFrame)))
 	lines := slices.Concat(harmless(top), m.render(s, free-len(know)), harmless(know), harmless(last))
@@ -87,8 +90,8 @@ func (s Screen) wrap(first, other, text string) []string {
 	return wording.Wrap(s.Width, first, other, text)
 }
 
-// pickLines say what was measured and what to use.
-func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
+// pickLines say what was measured and what to use; brief: of notes, only what to do.
+func (r *Report) pickLines(a analysis.Answer, s Screen, brief bool) []string {
 	lines := s.wrap("", "  ", r.extent(a))
 	lines = append(lines, r.leftOutLines(a, s)...)
 	lines = append(lines, "")
@@ -104,7 +107,7 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 			if k == 0 {
 				lines = append(lines, r.connectionLines(analysis.NewConnection(use), s)...)
 			}
-			for _, note := range r.notesOf(use) {
+			for _, note := range r.notesOf(use, brief) {
 				lines = append(lines, s.wrap("  "+markAlert+" ", "    ", note)...)
 			}
 		}
@@ -130,7 +133,7 @@ func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", firstFew(names, maxNamed))))
+	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", wording.FirstFew(names, maxNamed))))
 }
 
 // extent is what the run measured.
@@ -155,12 +158,8 @@ func (r *Report) extent(a analysis.Answer) string {
 	if a.Alone {
 		measured += ", one process"
 	}
-	launches := wording.Plural(most, "launch")
-	if fewest < most {
-		launches = fmt.Sprintf("%d to %s", fewest, launches)
-	}
 	text := fmt.Sprintf("%s: %s x %s, %s, %s (fresh processes) each", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
-		wording.Plural(len(profiles), "profile"), measured, launches)
+		wording.Plural(len(profiles), "profile"), measured, wording.Between(fewest, most, "launch"))
 	took := cmp.Or(r.Run.Spent.Total(), r.Run.Finished.Sub(r.Run.Started)).Round(time.Second) // not what lay between a stop and --resume
 	if !r.Run.Finished.IsZero() && took > 0 {
 		text += ", " + took.String()
@@ -187,15 +186,23 @@ func (r *Report) computed() (n int) {
 	return n
 }
 
-// notesOf are what whoever takes a target with its profile has to know, beside how to open it.
-func (r *Report) notesOf(use *analysis.Row) (all []string) {
+// notesOf are what whoever takes a target with its profile has to know, beside how to open it;
+// brief: without what was found.
+func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
+	note := func(about string, w analysis.Warning) {
+		text := w.Advice
+		if !brief {
+			text = w.Evidence + "; " + text
+		}
+		all = append(all, wording.Clean(about+": "+text+"."))
+	}
 	if r.singleWriter(use) {
 		all = append(all, "one-writer: give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")
 	}
 	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
 		return row.Name() == use.Name() && w.Is(analysis.OfUse)
 	}) {
-		all = append(all, wording.Clean(fmt.Sprintf("%s, %s: %s; %s.", f.code, r.label(f.table), f.worst.Evidence, f.worst.Advice)))
+		note(f.code+", "+r.label(f.table), f.worst)
 	}
 	others := map[analysis.UnlikeSyncs][]string{} // that sync in the same way
 	var ways []analysis.UnlikeSyncs
@@ -208,9 +215,9 @@ func (r *Report) notesOf(use *analysis.Row) (all []string) {
 		others[unlike] = append(others[unlike], name)
 	}
 	for _, way := range ways {
-		way.Names[0] = firstFew(others[way], maxNamed)
+		way.Names[0] = wording.FirstFew(others[way], maxNamed)
 		w := way.Warning()
-		all = append(all, wording.Clean(fmt.Sprintf("%s: %s; %s.", w.Code, w.Evidence, w.Advice)))
+		note(w.Code, w)
 	}
 	return all
 }
@@ -309,7 +316,7 @@ func (r *Report) unrankedSentence() string {
 		return cmp.Or(len(names[b])-len(names[a]), strings.Compare(a, b))
 	})
 	for i, why := range reasons {
-		who := firstFew(slices.Compact(slices.Sorted(slices.Values(names[why]))), 1)
+		who := wording.FirstFew(slices.Compact(slices.Sorted(slices.Values(names[why]))), 1)
 		reasons[i] = fmt.Sprintf("%s: %s (%s)", who, short(why, 2*maxReason), wording.Plural(len(names[why]), "figure"))
 	}
 	if more := len(reasons) - maxReasons; more > 0 {
@@ -350,14 +357,6 @@ func (s Screen) command(does, command string) []string {
 // none.
 func (r *Report) command(words ...string) string {
 	return wording.Command(r.Store, slices.DeleteFunc(words, func(word string) bool { return word == "" })...)
-}
-
-// firstFew joins the first of some names and counts the others.
-func firstFew(names []string, n int) string {
-	if len(names) <= n+1 {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }
 
 // short cuts a text off.

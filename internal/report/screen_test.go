@@ -528,8 +528,12 @@ func TestNotesBesidePicks(t *testing.T) {
 		}
 		r := mustReport(t, run, all)
 		a := r.Answer()
-		if got := r.notesOf(a.Lead()); !slices.Equal(got, c.want) {
+		if got := r.notesOf(a.Lead(), false); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+		brief := []string{writers, "busy, mix, 8 clients: set busy_timeout.", "unequal-syncs: of one class: what differs in the figures can be what they sync."}
+		if got := r.notesOf(a.Lead(), true); !slices.Equal(got, brief) {
+			t.Errorf("%s: got %q in brief, want %q", name, got, brief)
 		}
 		for _, k := range r.know(a, onPage) {
 			if strings.HasPrefix(k.text, "busy") || strings.HasPrefix(k.text, "unequal-syncs") {
@@ -541,6 +545,27 @@ func TestNotesBesidePicks(t *testing.T) {
 		code, _, _ := strings.Cut(text.String()[strings.Index(text.String(), `id="opening0"`):], "</pre>")
 		if strings.Contains(code, "busy") || strings.Contains(code, "writers") {
 			t.Errorf("%s: got %q to copy, want what opens it alone", name, code)
+		}
+	}
+}
+
+// Where a screen has no room for all of them, figures come before what notes rest on.
+func TestFiguresBeforeEvidenceOfNotes(t *testing.T) {
+	for tables, evidence := range map[int]bool{3: true, 14: false} {
+		var trials []assay.Trial
+		for n := range tables {
+			for i, driver := range []string{"mattn", "modernc"} {
+				c := cellOf(fmt.Sprintf("insert-%02d", n), driver, "web", "")
+				trials = append(trials, analysistest.Durable(analysistest.Launches(c, 8, 2000*float64(1+i), i+1), assay.Consistent, fmt.Sprint(1+i))...)
+			}
+		}
+		for i := range trials {
+			trials[i].Figures[assay.SyncsPerOp] = map[string]float64{"mattn": 2, "modernc": 3}[trials[i].Cell.Driver]
+		}
+		var text strings.Builder
+		must(t, mustReport(t, plainRun("mattn", "modernc"), trials).WriteScreen(&text, Screen{Width: minWidth}))
+		if rows := strings.Count(text.String(), "\ninsert-"); rows < min(tables, 9) || strings.Contains(text.String(), "3.0 syncs") != evidence {
+			t.Errorf("%d tables: got %d in\n%s\nwant %d, and what the note rests on: %v", tables, rows, text.String(), min(tables, 9), evidence)
 		}
 	}
 }

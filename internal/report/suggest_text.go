@@ -85,7 +85,11 @@ func suggestionSentence(s analysis.Suggestion, allAlone bool) string {
 	}
 	text += oddsWords(s.Chance) + rest
 	if len(uses) > 1 {
-		text += "; still in the race: " + firstFew(uses[1:], maxNamed)
+		alike := strings.TrimPrefix(uses[0], s.Open[0].Row.Driver) // its profile goes without saying
+		for i, use := range uses {
+			uses[i] = strings.TrimSuffix(use, alike)
+		}
+		text += "; still in the race: " + wording.FirstFew(uses[1:], maxNamed)
 	}
 	return text + "."
 }

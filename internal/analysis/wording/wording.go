@@ -87,6 +87,22 @@ func Plural(n int, noun string) string {
 	return fmt.Sprint(n, " ", noun)
 }
 
+// Between counts things of which there are at least and at most so many.
+func Between(minimum, maximum int, noun string) string {
+	if minimum == maximum {
+		return Plural(maximum, noun)
+	}
+	return fmt.Sprintf("%d to %s", minimum, Plural(maximum, noun))
+}
+
+// FirstFew joins the first of some names and counts the others.
+func FirstFew(names []string, n int) string {
+	if len(names) <= n+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
 // Clean makes one line of a user's or a worker's text: no control or format
 // characters, which could move a terminal's cursor or end a row, and no
 // broken UTF-8.
