@@ -21,7 +21,7 @@ type pick struct{ ordinal, position int }
 // arguments returns a generator of an operation's arguments for the positions
 // below length, which close ends.
 func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g *generator, err error) {
-	g = argumentGenerator(d.Spec.Seed, op)
+	g = newGenerator(d.Spec.Seed, op)
 	if len(g.groups) == 0 {
 		return g, nil
 	}

@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"fmt"
+
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/kit/column"
 )
 
-// generator draws the rows of a table or of an operation's arguments.
+// generator draws the rows of an operation's arguments.
 type generator struct {
 	seed    uint64
 	stream  string
@@ -30,19 +32,33 @@ type drawn struct {
 	found  column.Type // of what SQL gives
 }
 
-func newGenerator(seed uint64, stream string, values []assay.Values) *generator {
-	g := &generator{seed: seed, stream: stream, columns: make([]drawn, len(values))}
-	for i, v := range values {
-		g.columns[i] = drawn{Values: v, key: seeded.Key(seed, stream, i)}
-		switch items := uint64(v.To-v.From) + 1; {
-		case v.Draw == assay.Scrambled:
-			g.columns[i].zipf = scrambled
-		case v.Kind == assay.Row: // of rows that are counted later
-		case v.Draw == assay.Zipf || v.Draw == assay.Latest:
-			g.columns[i].zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
+// newGenerator prepares to draw the arguments of an operation. Columns that one row of SQL gives
+// are a group: those of a statement from one query.
+func newGenerator(seed uint64, op assay.Operation) *generator {
+	g := &generator{seed: seed, stream: "operation/" + op.Name}
+	for i, step := range op.Steps {
+		first := len(g.groups)
+		for _, v := range step.Args {
+			at := len(g.columns)
+			g.columns = append(g.columns, newDrawn(v, seeded.Key(seed, g.stream, at)))
+			if v.Kind == assay.Expression || v.Kind == assay.Row || v.Kind == assay.Key {
+				g.join(first, at, fmt.Sprintf("%s/%d", g.stream, i))
+			}
 		}
 	}
 	return g
+}
+
+func newDrawn(v assay.Values, key uint64) drawn {
+	d := drawn{Values: v, key: key}
+	switch items := uint64(v.To-v.From) + 1; {
+	case v.Draw == assay.Scrambled:
+		d.zipf = scrambled
+	case v.Kind == assay.Row: // of rows that are counted later
+	case v.Draw == assay.Zipf || v.Draw == assay.Latest:
+		d.zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
+	}
+	return d
 }
 
 // row draws a row into a slice of as many values as there are columns. What SQL gives

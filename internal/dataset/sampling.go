@@ -264,7 +264,7 @@ func (d *Data) compile(ctx context.Context, session *seeded.Session, op assay.Op
 			return fmt.Errorf("operation %q: %w; the SQL is:\n%s", op.Name, err, text)
 		}
 	}
-	g := argumentGenerator(d.Spec.Seed, op)
+	g := newGenerator(d.Spec.Seed, op)
 	g.session = session
 	for _, gr := range g.groups {
 		text, err := gr.answer(ctx, g, 1)

@@ -26,21 +26,6 @@ type group struct {
 	there   int64 // rows that there are to draw
 }
 
-// group finds the columns that one row of SQL gives: those of a statement from one query.
-func (g *generator) group(steps []assay.Step) {
-	at := 0
-	for i, step := range steps {
-		first := len(g.groups)
-		for range step.Args {
-			c := g.columns[at]
-			if c.Kind == assay.Expression || c.Kind == assay.Row || c.Kind == assay.Key {
-				g.join(first, at, fmt.Sprintf("%s/%d", g.stream, i))
-			}
-			at++
-		}
-	}
-}
-
 // join puts a column into the group of its query, of those from first on.
 func (g *generator) join(first, column int, stream string) {
 	c := g.columns[column].Values
@@ -95,17 +80,7 @@ func (gr *group) open(ctx context.Context, g *generator, each seeded.Each) (err 
 	if err != nil {
 		return err
 	}
-	if gr.rows, err = g.session.QueryContext(ctx, query); err != nil {
-		return err
-	}
-	types, err := gr.rows.ColumnTypes()
-	if err == nil && slices.ContainsFunc(types, func(t *sql.ColumnType) bool { return t.DatabaseTypeName() != "" }) {
-		if err = gr.rows.Close(); err != nil {
-			return err
-		}
-		gr.rows, err = g.session.QueryContext(ctx, ofAnswer(query, len(types), false))
-	}
-	if err != nil {
+	if gr.rows, err = g.session.QueryContext(ctx, ofAnswer(query, len(gr.columns), false)); err != nil {
 		return err
 	}
 	gr.read, err = rowReader(gr.rows)
@@ -130,9 +105,6 @@ func (gr *group) next(g *generator) error {
 	}
 	for _, i := range gr.columns {
 		c := &g.columns[i]
-		if c.Of >= len(row) {
-			return fmt.Errorf("the SQL has %d columns, fewer than the arguments that take them:\n%s", len(row), gr.query)
-		}
 		c.asked = row[c.Of]
 		if found, ok := typeOfBoth(c.found, c.asked); !ok || found != c.found {
 			return fmt.Errorf("%w; the SQL is:\n%s", severalTypes(c.Of), gr.query)

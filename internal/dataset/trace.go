@@ -249,12 +249,6 @@ func arguments(op assay.Operation) []assay.Values {
 	return values
 }
 
-func argumentGenerator(seed uint64, op assay.Operation) *generator {
-	g := newGenerator(seed, "operation/"+op.Name, arguments(op))
-	g.group(op.Steps)
-	return g
-}
-
 type chooser struct {
 	key    uint64
 	bounds []uint64 // bounds[i] is the sum of the weights up to part i

@@ -38,9 +38,8 @@ type Keys struct {
 	Values []Values
 	// All reads the whole store.
 	All assay.Query
-	// Written is how many keys were written, and Least and Most how many the
-	// store has afterwards.
-	Written, Least, Most int
+	// Least and Most are how many keys the store has afterwards.
+	Least, Most int
 }
 
 // Done is how many operations were done, at the first positions of a trace: those
@@ -142,7 +141,7 @@ func (s *store) write(all []write) {
 }
 
 func (s *store) keys(ctx context.Context) (*Keys, error) {
-	found := &Keys{Written: len(s.written), Least: len(s.untouched), Most: len(s.untouched)}
+	found := &Keys{Least: len(s.untouched), Most: len(s.untouched)}
 	found.All = assay.Query{SQL: kv.Of(s.fields).All, Returns: slices.Repeat([]assay.Type{"blob"}, 1+s.fields)}
 	for _, k := range s.written {
 		may := k.may(0, s.fields)
