@@ -2,7 +2,6 @@ package kit
 
 import (
 	"errors"
-	"math"
 
 	"assay/kit/answer"
 	"assay/kit/wire"
@@ -24,10 +23,7 @@ type Shower interface {
 type answers struct{ clients []*answering }
 
 // answering returns what does the same as the clients, and digests it.
-func (p *prepared) answering(units int64) ([]Client, *answers, error) {
-	if units == math.MaxInt64 {
-		return nil, nil, wire.Errorf(wire.Invalid, "answers are told of a number of operations")
-	}
+func (p *prepared) answering() ([]Client, *answers, error) {
 	a := &answers{}
 	var clients []Client
 	for _, client := range p.clients {
@@ -35,7 +31,7 @@ func (p *prepared) answering(units int64) ([]Client, *answers, error) {
 		if err != nil {
 			return nil, nil, errors.Join(err, a.close())
 		}
-		a.clients = append(a.clients, &answering{digester: shown, digests: map[int][]string{}})
+		a.clients = append(a.clients, &answering{digester: shown, want: p.rows, digests: map[int][]string{}})
 		clients = append(clients, a.clients[len(a.clients)-1])
 	}
 	return clients, a, nil
@@ -68,15 +64,16 @@ func (a *answers) close() error {
 	return errors.Join(errs...)
 }
 
-// answering is a client that keeps the digests of its answers, by position.
+// answering is a client that keeps the digests of its right answers, by position.
 type answering struct {
 	digester
+	want    int // rows; -1: any number
 	digests map[int][]string
 }
 
 func (a *answering) Do(position int) (int, error) {
 	rows, err := a.digester.Do(position)
-	if err == nil {
+	if err == nil && (rows == a.want || a.want < 0) {
 		a.digests[position] = append(a.digests[position], a.digest())
 	}
 	return rows, err

@@ -113,11 +113,8 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 }
 
 func (p *prepared) newMeasurement(request wire.Measure) (*measurement, error) {
-	if (request.Nanos > 0) == (request.Operations > 0) {
-		return nil, wire.Errorf(wire.Invalid, "measure wants nanos or operations, one of them")
-	}
-	if request.Operations%p.unit != 0 || request.Start%p.unit != 0 || request.Start < 0 {
-		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
+	if err := request.Check(p.unit); err != nil {
+		return nil, err
 	}
 	l := &measurement{p: p, clients: p.clients, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
 		units: math.MaxInt64}
@@ -137,7 +134,7 @@ func (p *prepared) newMeasurement(request wire.Measure) (*measurement, error) {
 	case request.Phases:
 		l.clients, l.phases, err = profile(p.clients)
 	case request.Answers:
-		l.clients, l.answers, err = p.answering(l.units)
+		l.clients, l.answers, err = p.answering()
 	}
 	return l, err
 }

@@ -106,7 +106,7 @@ func TestBadMix(t *testing.T) {
 		`invalid: the trace of "mix" is shorter than one transaction`:         func(op *wire.Operation) { op.Trace = order(t) },
 		`invalid: mix "mix": a mix is no transaction`:                         func(op *wire.Operation) { op.Transaction = 2 },
 		`invalid: part "a" of a mix is a mix or a batch`:                      func(op *wire.Operation) { op.Parts[0].Transaction = 2 },
-		`invalid: part "b" of a mix is a mix or a batch`:                      func(op *wire.Operation) { op.Parts[1].Parts = []wire.Operation{oneRow("c")} },
+		`invalid: part "b" of a mix is a mix or a batch`:                      func(op *wire.Operation) { op.Parts[1].Parts, op.Parts[1].Trace = []wire.Operation{oneRow("c")}, good },
 		`invalid: operation "b" takes 1 arguments, its trace has 0 columns`:   func(op *wire.Operation) { op.Parts[1].Steps[0].Args = 1 },
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -25,10 +25,6 @@ func prepareOperation(db Database, spec wire.Operation, clients int) (*prepared,
 	if p.operation, p.length, err = build(db, spec); err != nil {
 		return nil, err
 	}
-	if p.length < 1 {
-		_ = p.close()
-		return nil, wire.Errorf(wire.Invalid, "the trace of %q is shorter than one transaction", spec.Name)
-	}
 	for range clients {
 		client, err := p.operation.Client()
 		if err != nil {
@@ -78,15 +74,14 @@ func build(db Database, spec wire.Operation) (Operation, int64, error) {
 		return buildMix(db, spec)
 	}
 	var trace *column.File
-	length := int64(1)
 	if spec.Trace != "" {
 		var err error
 		if trace, err = column.Open(spec.Trace); err != nil {
 			return nil, 0, wire.Errorf(wire.Invalid, "trace: %v", err)
 		}
-		length = int64(trace.Rows()) / int64(max(1, spec.Transaction))
 	}
-	if err := checkArguments(spec, trace); err != nil {
+	length, err := spec.Units(trace)
+	if err != nil {
 		return nil, 0, errors.Join(err, closeTrace(trace))
 	}
 	operation, err := db.Prepare(spec, trace)
@@ -94,26 +89,6 @@ func build(db Database, spec wire.Operation) (Operation, int64, error) {
 		return nil, 0, errors.Join(err, closeTrace(trace))
 	}
 	return &traced{operation, trace}, length, nil
-}
-
-func checkArguments(spec wire.Operation, trace *column.File) error {
-	if spec.Transaction < 0 {
-		return wire.Errorf(wire.Invalid, "operation %q: transactions of %d operations", spec.Name, spec.Transaction)
-	}
-	wanted, have := 0, 0
-	for i, step := range spec.Steps {
-		if step.Args < 0 {
-			return wire.Errorf(wire.Invalid, "operation %q: step %d takes %d arguments", spec.Name, i+1, step.Args)
-		}
-		wanted += step.Args
-	}
-	if trace != nil {
-		have = trace.Columns()
-	}
-	if have < wanted {
-		return wire.Errorf(wire.Invalid, "operation %q takes %d arguments, its trace has %d columns", spec.Name, wanted, have)
-	}
-	return nil
 }
 
 // traced closes the trace with the operation.

@@ -18,12 +18,17 @@ import (
 	"assay/kit/wire"
 )
 
-// page is docs/protocol.md.
+// page is the contract of workers: its core, then what else they may have.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/protocol.md")
+	core, err := os.ReadFile("../docs/protocol.md")
 	must(t, err)
-	return string(text)
+	more, err := os.ReadFile("../docs/capabilities.md")
+	must(t, err)
+	if words := len(strings.Fields(string(core))); words > 2500 {
+		t.Errorf("docs/protocol.md has %d words, want 2500 at most", words)
+	}
+	return string(core) + string(more)
 }
 
 // blocks returns the lines of the page's fenced blocks of a kind, block by block.

@@ -36,18 +36,6 @@ func (t Turns[C]) Close(end func(C) error) error {
 	return errors.Join(errs...)
 }
 
-// CheckConnections refuses an operation for which no connection was opened, and
-// transactions of one that changes nothing.
-func CheckConnections(spec wire.Operation, readers, writers int) error {
-	if spec.Changes && writers == 0 || !spec.Changes && readers == 0 {
-		return wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
-	}
-	if !spec.Changes && spec.Transaction > 0 {
-		return wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
-	}
-	return nil
-}
-
 // CheckAnswer refuses to answer an operation that changes data.
 func CheckAnswer(spec wire.Operation) error {
 	if spec.Changes {

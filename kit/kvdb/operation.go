@@ -23,69 +23,27 @@ type step struct {
 	args int // the first column of its arguments
 }
 
-// takes is how many arguments a step takes.
-func takes(s wire.Step) (n int, known bool) {
-	switch s.KV {
-	case wire.Get, wire.GetField, wire.Delete:
-		return 1, true
-	case wire.Scan, wire.Update:
-		return 2, true
-	case wire.Put:
-		return 1 + max(1, s.Fields), true
-	}
-	return 0, false
-}
-
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
 	o := &operation{db: d, trace: trace, changes: spec.Changes, transaction: spec.Transaction}
 	if _, ok := d.store.(Viewer); !ok && o.views() {
 		return nil, wire.Errorf(wire.Unsupported, "%s has no read transactions", d.driver.Name)
 	}
+	if err := spec.CheckStore(trace); err != nil {
+		return nil, err
+	}
 	args := 0
 	for i, s := range spec.Steps {
-		want, known := takes(s)
-		ofField := s.KV == wire.Update || s.KV == wire.GetField
-		switch {
-		case !known:
-			return nil, wire.Errorf(wire.Unsupported, "step %d: a key-value store has get, put, delete, scan, update and get-field, and not %q", i+1, s.KV+s.SQL)
-		case o.views() && s.KV == wire.Scan:
-			return nil, wire.Errorf(wire.Unsupported, "step %d: a scan in a read transaction", i+1)
-		case s.KV == wire.Scan && d.driver.NoScan != "":
+		if s.KV == wire.Scan && d.driver.NoScan != "" {
 			return nil, wire.Errorf(wire.Unsupported, "step %d: no scan with %s: %s", i+1, d.driver.Name, d.driver.NoScan)
-		case s.Args != want:
-			return nil, wire.Errorf(wire.Invalid, "step %d: %s takes %d arguments, not %d", i+1, s.KV, want, s.Args)
-		case s.Fields < 0 || ofField && (s.Field < 0 || s.Field >= s.Fields):
-			return nil, wire.Errorf(wire.Invalid, "step %d: there is no field %d of %d", i+1, s.Field, s.Fields)
-		case !spec.Changes && (s.KV == wire.Put || s.KV == wire.Delete || s.KV == wire.Update):
-			return nil, wire.Errorf(wire.Invalid, "step %d: %s changes data", i+1, s.KV)
-		case spec.Changes && s.KV == wire.Scan:
-			return nil, wire.Errorf(wire.Unsupported, "step %d: a scan in an operation that changes data", i+1)
-		}
-		if err := checkTypes(s, trace, args); err != nil {
-			return nil, err
 		}
 		o.steps = append(o.steps, step{s, args})
-		args += want
+		args += s.Args
 	}
 	return o, nil
 }
 
 // views reports whether the operation reads in transactions.
 func (o *operation) views() bool { return !o.changes && o.transaction > 0 }
-
-// checkTypes looks at the trace's columns once, so that Do need not.
-func checkTypes(s wire.Step, trace *column.File, from int) error {
-	for i := range s.Args {
-		want := column.Blob
-		if s.KV == wire.Scan && i == 1 {
-			want = column.Int
-		}
-		if trace == nil || from+i >= trace.Columns() || trace.Type(from+i) != want {
-			return wire.Errorf(wire.Invalid, "column %d of the trace is not of the type that %s takes", from+i, s.KV)
-		}
-	}
-	return nil
-}
 
 // newValue is the value that a put writes: that of the trace, or its fields
 // one behind the other. Stores may keep what they are given.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"assay/kit/answer"
-	"assay/kit/column"
 	"assay/kit/wire"
 )
 
@@ -17,7 +16,8 @@ import (
 // operation declares.
 type digester struct {
 	*Worker
-	prepared map[string]wire.Operation
+	opened   *wire.Open // nil: nothing is open
+	prepared map[string]*ready
 }
 
 // Rows visits the rows, as they are stored, that a prepared operation answers where it is
@@ -30,7 +30,7 @@ func (w *Worker) Rows(ctx context.Context, request wire.Verify, visit func(row [
 	if !prepared {
 		return false
 	}
-	err := w.digester.rows(ctx, request, op, func(_ int, row []any) error {
+	err := w.digester.rows(ctx, request, op.Operation, func(_ int, row []any) error {
 		visit(row)
 		return nil
 	})
@@ -40,28 +40,19 @@ func (w *Worker) Rows(ctx context.Context, request wire.Verify, visit func(row [
 	return err == nil
 }
 
-// call answers a request, with rows where digests are asked for. An operation that is not
-// prepared is left to the worker, which refuses it.
+// call answers a request that may be asked, with rows where digests are asked for.
 func (d *digester) call(ctx context.Context, kind string, request, reply any) error {
 	switch r := request.(type) {
-	case wire.Prepare:
-		err := d.Worker.call(ctx, kind, r, reply)
-		if err == nil {
-			d.prepared[r.Operation.Name] = r.Operation
-		}
-		return err
 	case wire.Verify:
-		op, prepared := d.prepared[r.Operation]
-		if r.Operation == "" {
-			op.Steps = []wire.Step{{Query: true, Returns: r.Returns}}
-		} else if !prepared {
-			break
+		op := wire.Operation{Steps: []wire.Step{{Query: true, Returns: r.Returns}}}
+		if r.Operation != "" {
+			op = d.prepared[r.Operation].Operation
 		}
 		verified, err := d.verify(ctx, r, op)
 		return into(reply, verified, err)
 	case wire.Measure:
-		if op, prepared := d.prepared[r.Operation]; prepared && r.Answers {
-			measured, err := d.measure(ctx, r, op)
+		if r.Answers {
+			measured, err := d.measure(ctx, r, d.prepared[r.Operation])
 			return into(reply, measured, err)
 		}
 	}
@@ -98,9 +89,6 @@ func (d *digester) verify(ctx context.Context, request wire.Verify, op wire.Oper
 	if err != nil {
 		return verified, err
 	}
-	if request.Start < 0 || request.Count < 0 {
-		return verified, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
-	}
 	err = d.rows(ctx, request, op, digesting(steps))
 	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
 }
@@ -127,23 +115,17 @@ func (d *digester) rows(ctx context.Context, request wire.Verify, op wire.Operat
 }
 
 // measure has clients run that tell their answers, and digests those of each unit.
-func (d *digester) measure(ctx context.Context, request wire.Measure, op wire.Operation) (measured wire.Measured, err error) {
+func (d *digester) measure(ctx context.Context, request wire.Measure, op *ready) (measured wire.Measured, err error) {
 	parts := op.Parts
 	if len(parts) == 0 {
-		parts = []wire.Operation{op}
-		if _, err := hashes(op); err != nil {
+		parts = []wire.Operation{op.Operation}
+		if _, err := hashes(op.Operation); err != nil {
 			return measured, err
 		}
 	}
-	if request.Operations <= 0 {
-		return measured, wire.Errorf(wire.Invalid, "answers are told of a number of operations")
-	}
-	asked, err := unitsOf(request, op)
-	if err != nil {
-		return measured, err
-	}
+	asked := units{int(request.Start / op.unit()), int(request.Operations / op.unit()), int(op.length)}
 	digests := map[uint64][]string{}
-	_, err = d.request(ctx, wire.TypeMeasure, columnsOf(op), func(path string) any {
+	_, err = d.request(ctx, wire.TypeMeasure, columnsOf(op.Operation), func(path string) any {
 		request.Rows = path
 		return request
 	}, &measured, func(unit unitRows, each eachRow) error {
@@ -169,20 +151,6 @@ func (d *digester) measure(ctx context.Context, request wire.Measure, op wire.Op
 
 // units are those of a measurement: so many from the first one on, around the trace's end.
 type units struct{ first, count, length int }
-
-func unitsOf(request wire.Measure, op wire.Operation) (units, error) {
-	k := max(1, op.Transaction)
-	u := units{int(request.Start) / k, int(request.Operations) / k, 1}
-	if op.Trace == "" {
-		return u, nil
-	}
-	trace, err := column.Open(op.Trace)
-	if err != nil {
-		return u, err
-	}
-	u.length = max(1, int(trace.Rows())/k)
-	return u, trace.Close()
-}
 
 // times is how often clients are to run the unit of a number.
 func (u units) times(unit uint64) int {

@@ -51,9 +51,11 @@ type Worker struct {
 	killed   bool      // the whole group
 	broken   error     // the talk cannot go on
 	digester *digester // nil: the worker digests its answers itself
-	// handle answers a request: by the worker, and what assay does itself.
-	handle func(ctx context.Context, kind string, request, reply any) error
+	handle   handler
 }
+
+// handler answers a request: by the worker, and what assay does itself.
+type handler func(ctx context.Context, kind string, request, reply any) error
 
 type line struct {
 	data  []byte
@@ -225,11 +227,12 @@ func (w *Worker) handshake(ctx context.Context) error {
 	w.handle = w.call
 	has := func(capability string) bool { return slices.Contains(w.hello.Capabilities, capability) }
 	if has(wire.CapQuery) {
-		w.digester = &digester{Worker: w, prepared: map[string]wire.Operation{}}
-		w.handle = w.digester.call
+		w.digester = &digester{Worker: w, prepared: map[string]*ready{}}
+		handle := w.digester.call
 		if has(wire.CapSQL) && !has(wire.CapPostgreSQL) && !has(wire.CapDuckDB) {
-			w.handle = (&sqliteWorker{digester: w.digester}).call
+			handle = (&sqliteWorker{digester: w.digester}).call
 		}
+		w.handle = w.digester.allowed(handle)
 	}
 	return nil
 }

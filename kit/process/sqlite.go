@@ -21,7 +21,7 @@ import (
 type sqliteWorker struct {
 	*digester
 	ctx         context.Context // of the call
-	connections []string        // of the open database; none: nothing is open
+	connections []string        // of the open database
 	others      int             // connections that were opened beside them
 	proof       *proof.Proof
 }
@@ -94,7 +94,10 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	for i := range request.Writers {
 		w.connections = append(w.connections, wire.WriterName(i))
 	}
-	opened.DSN, opened.Each = cmp.Or(opened.DSN, s.DSN), s.Each
+	opened.DSN = cmp.Or(opened.DSN, s.DSN)
+	if opened.Each == nil { // it has run all of them as they are
+		opened.Each = s.Each
+	}
 	maps.Copy(s.Issued, opened.Issued)
 	opened.Issued = s.Issued
 	return opened, nil
@@ -114,12 +117,8 @@ func (w *sqliteWorker) load(path, dsn string) error {
 	return opening.Fill(memory, w.prover(), path, "")
 }
 
-// settings reads settings back on each connection. A worker that has nothing open answers
-// for itself.
+// settings reads settings back on each connection.
 func (w *sqliteWorker) settings(request wire.Settings) (read wire.SettingsRead, err error) {
-	if len(w.connections) == 0 {
-		return read, connection{w, wire.ReaderName(0)}.Exec("SELECT 1")
-	}
 	for _, name := range w.connections {
 		c := connection{w, name}
 		settings := opening.Settings{Proof: w.proof, Conn: c,
@@ -140,7 +139,7 @@ func (w *sqliteWorker) verifySQL(request wire.Verify) (verified wire.Verified, e
 		return verified, err
 	}
 	add := digesting(steps)
-	query := wire.Query{Connection: append(w.connections, wire.ReaderName(0))[0], SQL: request.SQL}
+	query := wire.Query{Connection: w.connections[0], SQL: request.SQL}
 	err = w.query(query, func(row []any) error { return add(0, row) })
 	return wire.Verified{Digest: steps.Sum(), Rows: steps.Rows()}, err
 }

@@ -14,6 +14,7 @@ import (
 var answersChecks = []check{
 	{"clients that are measured tell the answer at each position", wire.CapAnswers, answersTold},
 	{"a mix tells the answers of its reading parts", wire.CapAnswers, answersOfAMix},
+	{"a unit with another number of rows than expected has no digest", wire.CapAnswers, missesNotTold},
 	{"a mix in order keeps it among several clients", wire.CapOrdered, mixInOrder},
 	{"answers are told of a number of operations only", wire.CapAnswers, func(b *bench) {
 		op := b.told()
@@ -45,6 +46,11 @@ func (b *bench) told() wire.Operation {
 // tell has an operation run, and checks the digest of each unit; a row that is nil
 // has none.
 func (b *bench) tell(request wire.Measure, rows ...[]any) {
+	b.tellMissing(request, 0, rows...)
+}
+
+// tellMissing is tell, of so many units that have other rows than expected.
+func (b *bench) tellMissing(request wire.Measure, misses int64, rows ...[]any) {
 	request.Answers = true
 	m := b.measure(request)
 	want := make([]string, len(rows))
@@ -53,7 +59,7 @@ func (b *bench) tell(request wire.Measure, rows ...[]any) {
 			want[i] = digest([]string{"blob"}, [][]any{row})
 		}
 	}
-	if m.Errors+m.Misses > 0 || !slices.Equal(m.Digests, want) {
+	if m.Errors > 0 || m.Misses != misses || !slices.Equal(m.Digests, want) {
 		fail("%d operations from %d on with answers: %d errors (%s), %d misses (%s), digests %.12q, want %.12q",
 			request.Operations, request.Start, m.Errors, m.Error, m.Misses, m.Miss, m.Digests, want)
 	}
@@ -68,6 +74,17 @@ func answersTold(b *bench) {
 	if m := b.block(op.Name, 5); m.Errors+m.Misses > 0 { // measuring goes on as before
 		fail("behind it, %d operations have errors (%s) or misses (%s)", m.Errors+m.Misses, m.Error, m.Miss)
 	}
+}
+
+// missesNotTold has clients look for what is not there, too.
+func missesNotTold(b *bench) {
+	op := b.told()
+	op.Trace = b.trace("absent", []column.Type{column.Blob}, []any{[]byte("a")}, []any{[]byte("x")}, []any{[]byte("c")})
+	if b.can(wire.CapSQL) {
+		op.Trace = b.trace("absent", []column.Type{column.Int}, []any{int64(1)}, []any{int64(9)}, []any{int64(3)})
+	}
+	b.prepare(op, 2)
+	b.tellMissing(wire.Measure{Operation: op.Name, Operations: 3}, 1, toldRows[0], nil, toldRows[2])
 }
 
 func answersOfAMix(b *bench) {

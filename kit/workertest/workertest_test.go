@@ -5,6 +5,7 @@ package workertest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -134,14 +135,16 @@ func TestResultString(t *testing.T) {
 // the check behind it, in italics; and each of these names is that of a check.
 func TestDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocol.md")
-	if err != nil {
+	more, moreErr := os.ReadFile("../../docs/capabilities.md")
+	if err := errors.Join(err, moreErr); err != nil {
 		t.Fatal(err)
 	}
+	page = append(page, more...)
 	named := map[string]bool{}
 	for _, match := range regexp.MustCompile(`\*([^*\n]+)\*`).FindAllStringSubmatch(strings.ReplaceAll(string(page), "**", ""), -1) {
 		names := Names(Options{Only: match[1:]})
 		if len(names) == 0 && match[1] != "italics" {
-			t.Errorf("docs/protocol.md names the check %q, which does not exist", match[1])
+			t.Errorf("the pages on workers name the check %q, which does not exist", match[1])
 		}
 		for _, name := range names {
 			named[name] = true
@@ -149,7 +152,7 @@ func TestDocumented(t *testing.T) {
 	}
 	for _, c := range checks {
 		if !named[c.name] {
-			t.Errorf("docs/protocol.md has no rule with the check %q behind it", c.name)
+			t.Errorf("the pages on workers have no rule with the check %q behind it", c.name)
 		}
 	}
 }

@@ -399,6 +399,7 @@ var faults = map[string]fault{
 	"tells from zero":   {request: replace(`("type":"measure".*)"start":\d+`, `$1"start":0`), fails: map[string]string{"clients that are measured tell the answer at each position": "7 operations from 2 on with answers"}},
 	"tells nothing":     {reply: replace(`"digests":\[.*?\]`, `"digests":[]`), fails: map[string]string{"clients that are measured tell the answer at each position": "it reports 0 digests of answers, asked for were 2"}},
 	"tells changes":     {reply: replace(`"digests":\["(\w+)",""`, `"digests":["$1","$1"`), fails: map[string]string{"a mix tells the answers of its reading parts": "4 operations from 0 on with answers"}},
+	"tells a miss":      {reply: replace(`"digests":\["(\w+)","",`, `"digests":["$1","$1",`), fails: map[string]string{"a unit with another number of rows than expected has no digest": "3 operations from 0 on with answers"}},
 	"tells of a window": {request: replace(`"nanos":1000,"answers":true`, `"nanos":1000`), fails: map[string]string{"answers are told of a number of operations only": "want an error reply, got <nil>"}},
 	"tells other rows":  {shown: converted([]byte("one"), []byte("on")), fails: map[string]string{"clients that are measured tell the answer at each position": "2 operations from 0 on with answers"}},
 	"serves POST":       {reply: behind(func(r *http.Request, _ string) { r.Method = http.MethodGet }), fails: map[string]string{onlyGET: "POST for host"}},

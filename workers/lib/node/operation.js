@@ -3,7 +3,6 @@
 // and `await`.
 
 const { Columns, writeUnit } = require("./data.js");
-const { invalid, refuse } = require("./refusal.js");
 const { clientOf } = require("./turns.js");
 
 // Operation is a prepared operation of steps.
@@ -11,15 +10,12 @@ class Operation {
   constructor(worker, spec) {
     this.worker = worker;
     this.spec = spec;
-    this.steps = spec.steps || [];
+    this.steps = spec.steps;
     this.size = spec.transaction || 0;
     this.unit = Math.max(1, this.size);
     this.retryBusy = spec.retry_busy;
     this.busy = worker.busy;
     this.connections = spec.changes ? worker.writers : worker.readers;
-    invalid(!this.steps.length || this.steps.some((step) => !step.sql), "an operation wants steps of SQL");
-    invalid(!this.connections.length, "no connection of the operation's kind is open");
-    if (this.size && !spec.changes) refuse("unsupported", "transactions of operations that change nothing");
     this.openTrace(spec.trace);
     const rows = this.steps.map((step) => step.rows || 0);
     this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
@@ -35,11 +31,8 @@ class Operation {
   }
 
   openTrace(path) {
-    const wanted = this.steps.reduce((sum, step) => sum + (step.args || 0), 0);
     const trace = path ? new Columns(path) : null;
-    invalid(wanted > (trace ? trace.columns.length : 0), `the operation takes ${wanted} arguments, more than its trace has columns`);
     this.length = trace ? Math.floor(trace.rows / this.unit) : 1;
-    invalid(this.length < 1, "the trace is shorter than one transaction");
     let first = 0;
     this.arguments = this.steps.map((step) => {
       const getters = trace ? trace.columns.slice(first, (first += step.args || 0)) : [];
@@ -157,24 +150,15 @@ function namesOf(row) {
 // Mix runs other operations, as its trace says. They check their own rows.
 class Mix {
   constructor(worker, spec) {
-    const nested = spec.parts.some((part) => part.parts || part.transaction > 1) || spec.transaction;
-    if (nested) refuse("unsupported", "mixes of mixes, or of transactions of several operations");
     this.parts = spec.parts.map((part) => new Operation(worker, part));
     this.unit = 1;
     this.rows = -1;
     this.retryBusy = spec.retry_busy;
     this.busy = worker.busy;
-    const trace = new Columns(spec.trace || "");
-    // A third column has the order of units that overlap: here, none do.
-    invalid(!["1,1", "1,1,1"].includes(String(trace.types)) || !trace.rows, "the trace of a mix wants two int columns or three, and rows");
+    const trace = new Columns(spec.trace);
     this.length = trace.rows;
-    this.ordered = trace.types.length > 2;
+    this.ordered = trace.columns.length > 2; // by the units that have ended before
     this.choices = Array.from({ length: trace.rows }, (_, row) => trace.columns.map((get) => Number(get(row))));
-    this.choices.forEach(([part, position, after = 0], row) => {
-      const there = this.parts[part] && position >= 0 && position < this.parts[part].length;
-      invalid(!there, `row ${row}: part ${part}, position ${position} does not exist`);
-      invalid(after < 0 || after > row, `row ${row} comes after itself`);
-    });
   }
 
   async open() {

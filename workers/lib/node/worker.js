@@ -1,6 +1,7 @@
 "use strict";
 // A worker of assay for a driver of SQLite in Node.js: the whole protocol but for
-// the driver. See docs/protocol.md. A driver is an object:
+// the driver. See docs/protocol.md. What may not be asked, assay refuses itself. A driver
+// is an object:
 //
 //   name, api              texts
 //   version()              the version of the driver
@@ -31,10 +32,21 @@ const path = require("node:path");
 const { UNCOUNTED, counters, writeUnit } = require("./data.js");
 const { measure, tell } = require("./measure.js");
 const { Mix, Operation } = require("./operation.js");
-const { Refusal, invalid, refuse } = require("./refusal.js");
 const { CLIENTS, clock } = require("./turns.js");
 
 const BUSY = [5, 6];
+
+// Refusal is an error with a code of docs/protocol.md.
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const refuse = (code, message) => {
+  throw new Refusal(code, message);
+};
 
 // bound returns how arguments are given to drivers that take an array, and an
 // object by name where the placeholders have numbers.
@@ -61,7 +73,7 @@ async function serve(driver) {
   const worker = new Worker(driver);
   say({ type: "hello", protocol: 1, ...(await worker.hello()) });
   for await (const line of lines()) {
-    const request = parse(line);
+    const request = JSON.parse(line);
     say(await reply(worker, request));
     if (request.type === "close") break;
   }
@@ -80,21 +92,11 @@ async function* lines() {
 
 const say = (message) => fs.writeFileSync(1, JSON.stringify(message) + "\n");
 
-function parse(line) {
-  try {
-    const request = JSON.parse(line);
-    return request && Number.isInteger(request.id) ? request : {};
-  } catch {
-    return {};
-  }
-}
-
 const REQUESTS = ["open", "query", "prepare", "measure", "verify", "stats", "close"];
 
 async function reply(worker, request) {
-  const { type, id = 0 } = request;
+  const { type, id } = request;
   try {
-    invalid(!id || typeof type !== "string", "this line is no request");
     if (!REQUESTS.includes(type)) refuse("unsupported", `this worker does not know the request "${type}"`);
     return { type: "ok", id, body: await worker[type](request) };
   } catch (error) {
@@ -144,9 +146,7 @@ class Worker {
   }
 
   async open(request) {
-    invalid(this.opened, "a database is open already");
-    const { readers = 0, writers = 0, settings } = request;
-    invalid(readers + writers < 1, "no connections");
+    const { readers, writers, settings } = request;
     if (this.driver.parameters && !request.path) refuse("unsupported", `${this.driver.api} takes a path and no DSN`);
     this.begin = settings?.begin;
     try {
@@ -177,14 +177,10 @@ class Worker {
     return "BEGIN " + (this.begin || "immediate").toUpperCase();
   }
 
-  get opened() {
-    return this.readers.length + this.writers.length > 0;
-  }
-
   // query runs SQL that assay wants answered on a connection, or begins, rolls back or closes it.
   async query({ connection: name, dsn, sql, control, rows }) {
     if (dsn) this.named.set(name, await this.connect(dsn));
-    const connection = this.named.get(name) || refuse("invalid", `there is no connection "${name}"`);
+    const connection = this.named.get(name);
     if (control === "close") {
       this.named.delete(name);
       await connection.close();
@@ -198,10 +194,7 @@ class Worker {
   }
 
   async prepare(request) {
-    this.needsDatabase();
-    const { operation: spec = {}, clients = 0 } = request;
-    invalid(this.operations.has(spec.name), `the operation "${spec.name}" is prepared already`);
-    invalid(clients < 1, "clients: want 1 or more");
+    const { operation: spec, clients } = request;
     const operation = spec.parts ? new Mix(this, spec) : new Operation(this, spec);
     await operation.open();
     operation.clients = Array.from({ length: clients }, (_, i) => operation.client(i));
@@ -210,18 +203,12 @@ class Worker {
   }
 
   async measure(request) {
-    const operation = this.prepared(request);
-    const { nanos = 0, operations = 0, start = 0 } = request;
-    invalid(nanos > 0 === operations > 0, "measure wants nanos or operations, one of them");
-    invalid(start < 0 || start % operation.unit || operations % operation.unit, `want whole transactions of ${operation.unit}`);
-    if (request.phases) refuse("unsupported", "this worker does not time phases");
-    const beyond = !operations || start + operations > operation.length;
-    invalid(operation.ordered && operation.clients.length > 1 && beyond, "a mix in order has blocks that end with its trace at the latest");
+    const operation = this.operations.get(request.operation);
     return request.answers ? tell(operation, request) : measure(operation, request);
   }
 
   verify(request) {
-    return this.prepared(request).verify(request);
+    return this.operations.get(request.operation).verify(request);
   }
 
   stats() {
@@ -239,15 +226,6 @@ class Worker {
     this.named.clear();
     this.readers = [];
     this.writers = [];
-  }
-
-  needsDatabase() {
-    invalid(!this.opened, "no database is open");
-  }
-
-  prepared(request) {
-    this.needsDatabase();
-    return this.operations.get(request.operation) || refuse("invalid", `the operation "${request.operation}" is not prepared`);
   }
 }
 

@@ -59,8 +59,9 @@ class Call:
 
     unit, length, plan, retry_busy = 1, 1, "", False
 
-    def __init__(self, worker, step, in_transaction):
+    def __init__(self, worker, spec):
         calls, connection = worker.driver.calls, (worker.writers + worker.readers)[0]
+        step, in_transaction = spec["steps"][0], spec.get("transaction") == 1
         self.name, self.rows, self.answer = step["call"], step.get("rows", 0), None
         self.busy, self.stale = worker.busy, worker.stale
         calls(connection, 1, False).create_tables()
@@ -68,11 +69,8 @@ class Call:
         self.calls = calls(connection, step["n"], in_transaction)
 
     def verify(self, _start, _count, rows):
-        """Tells what the last unit did; false where there was none."""
-        if self.answer is None:
-            return False
+        """Tells what the last unit did."""
         rows.unit(0, 0, [(0, self.answer)])
-        return True
 
     def measure(self, request):
         self.stopped, self.used = 0, {}

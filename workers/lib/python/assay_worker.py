@@ -1,5 +1,6 @@
 """A worker of assay for a driver of SQLite in Python: the whole protocol but for
-the driver, which a subclass of Driver describes. See docs/protocol.md.
+the driver, which a subclass of Driver describes. See docs/protocol.md. What may not be
+asked, assay refuses itself.
 
 Clients are threads. Python's interpreter lock lets one of them run Python at a
 time; drivers release it while SQLite works. Where a driver's functions are coroutines,
@@ -13,7 +14,7 @@ import sys
 from functools import partial
 
 from assay_calls import Call
-from assay_data import UNCOUNTED, Columns, Refusal, Rows, counters, invalid, row_count
+from assay_data import UNCOUNTED, Columns, Refusal, Rows, counters, row_count
 from assay_measure import CLIENTS, Lap, Null, Queue, clock, wait
 
 BUSY = (5, 6)
@@ -78,11 +79,9 @@ def main(driver):
     worker = Worker(driver)
     say({"type": "hello", "protocol": 1, **worker.hello()})
     for line in sys.stdin.buffer:
-        if not line.endswith(b"\n"):
-            break
-        request = parse(line)
+        request = json.loads(line)
         say(reply(worker, request))
-        if request.get("type") == "close":
+        if request["type"] == "close":
             break
     worker.end()
     os._exit(0)  # all is written: what the interpreter still does takes a second on a busy machine
@@ -93,18 +92,9 @@ def say(message):
     sys.stdout.buffer.flush()
 
 
-def parse(line):
-    try:
-        request = json.loads(line)
-    except ValueError:
-        return {}
-    return request if isinstance(request, dict) and isinstance(request.get("id"), int) else {}
-
-
 def reply(worker, request):
-    kind, number = request.get("type"), request.get("id", 0)
+    kind, number = request["type"], request["id"]
     try:
-        invalid(not number or not isinstance(kind, str), "this line is no request")
         if kind not in ("open", "query", "prepare", "measure", "verify", "stats", "close"):
             raise Refusal("unsupported", f"this worker does not know the request {json.dumps(kind)}")
         return {"type": "ok", "id": number, "body": getattr(worker, kind)(request)}
@@ -140,9 +130,7 @@ class Worker:
         return wait(self.driver.statement(connection, sql, "never", True)(()))
 
     def open(self, request):
-        invalid(self.readers or self.writers, "a database is open already")
-        readers, writers = request.get("readers", 0), request.get("writers", 0)
-        invalid(readers + writers < 1, "no connections")
+        readers, writers = request["readers"], request["writers"]
         self.driver.begin = (request.get("settings") or {}).get("begin", "")
         try:
             self.readers, self.writers = self.connections("reader", readers, request), self.connections("writer", writers, request)
@@ -166,7 +154,6 @@ class Worker:
         name, control = request.get("connection"), request.get("control")
         if request.get("dsn"):
             self.named[name] = wait(self.driver.connect(request["dsn"]))
-        invalid(name not in self.named, f"there is no connection {name!r}")
         connection = self.named[name]
         if control == "close":
             wait(self.named.pop(name).close())
@@ -181,38 +168,19 @@ class Worker:
         return {}
 
     def prepare(self, request):
-        self.needs_database()
-        spec, clients = request.get("operation") or {}, request.get("clients", 0)
-        name = spec.get("name", "")
-        invalid(name in self.operations, f"the operation {name!r} is prepared already")
-        invalid(clients < 1, "clients: want 1 or more")
-        if any(step.get("call") for step in spec.get("steps") or []):
-            operation = self.call(spec, clients)
+        spec, clients = request["operation"], request["clients"]
+        if "steps" in spec and "call" in spec["steps"][0]:
+            operation = Call(self, spec)
         else:
             operation = (Mix if spec.get("parts") else Operation)(self, spec)
             operation.clients = [operation.client(i, clients) for i in range(clients)]
-        self.operations[name] = operation
+        self.operations[spec["name"]] = operation
         return {"query_plan": operation.plan}
 
-    def call(self, spec, clients):
-        step, transaction = spec["steps"][0], spec.get("transaction", 0)
-        if not self.driver.calls or step.get("call") not in self.driver.calls.names():
-            raise Refusal("unsupported", f"{self.driver.name} has no operation {step.get('call')!r} of its own")
-        alone = len(spec["steps"]) == 1 and clients == 1 and step.get("n", 0) > 0 and transaction <= 1
-        invalid(not alone, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
-        return Call(self, step, transaction == 1)
-
     def measure(self, request):
-        operation = self.prepared(request)
-        nanos, operations, start = (request.get(k, 0) for k in ("nanos", "operations", "start"))
-        invalid((nanos > 0) == (operations > 0), "measure wants nanos or operations, one of them")
-        invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
-        if request.get("phases"):
-            raise Refusal("unsupported", "this worker does not time phases")
+        operation = self.operations[request["operation"]]
         if isinstance(operation, Call):
             return operation.measure(request)
-        beyond = not operations or start + operations > operation.length
-        invalid(getattr(operation, "after", None) and len(operation.clients) > 1 and beyond, "a mix in order has blocks that end with its trace at the latest")
         if not request.get("answers"):
             return Lap(operation, request, operation.clients).run() | {"loop_ns": Null.of(operation, request)}
         clients = len(operation.clients)
@@ -220,10 +188,8 @@ class Worker:
             return Lap(operation, request, [operation.teller(i, clients, rows.unit) for i in range(clients)]).run()
 
     def verify(self, request):
-        operation = self.prepared(request)
         with Rows(request["rows"]) as rows:
-            told = operation.verify(request.get("start", 0), request.get("count", 0), rows)
-        invalid(not told, "it was not measured yet: a call is verified by what it did last")
+            self.operations[request["operation"]].verify(request.get("start", 0), request.get("count", 0), rows)
         return {}
 
     def busy(self, error):
@@ -247,14 +213,6 @@ class Worker:
             wait(connection.close())
         self.readers, self.writers, self.named = [], [], {}
 
-    def needs_database(self):
-        invalid(not self.readers and not self.writers, "no database is open")
-
-    def prepared(self, request):
-        self.needs_database()
-        invalid(request.get("operation") not in self.operations, f"the operation {request.get('operation')!r} is not prepared")
-        return self.operations[request["operation"]]
-
 
 class Operation:
     """A prepared operation of steps."""
@@ -262,14 +220,10 @@ class Operation:
     loop = None  # the same with nothing to do, once it was needed
 
     def __init__(self, worker, spec):
-        self.worker, self.spec, self.steps = worker, spec, spec.get("steps") or []
+        self.worker, self.spec, self.steps = worker, spec, spec["steps"]
         self.changes, self.size = spec.get("changes"), spec.get("transaction", 0)
         self.unit, self.retry_busy = max(1, self.size), spec.get("retry_busy")
         self.policy = spec.get("statement") or "once"
-        invalid(not self.steps or any("sql" not in step for step in self.steps), "an operation wants steps of SQL")
-        invalid(not (worker.writers if self.changes else worker.readers), "no connection of the operation's kind is open")
-        if self.size and not self.changes:
-            raise Refusal("unsupported", "transactions of operations that change nothing")
         self.open_trace(spec.get("trace"))
         counts = [step.get("rows", 0) for step in self.steps]
         self.rows = -1 if min(counts) < 0 else sum(counts) * self.unit
@@ -281,11 +235,8 @@ class Operation:
         self.units = {key: self.unit_on(*both) for key, both in compiled.items()}
 
     def open_trace(self, path):
-        wanted = sum(step.get("args", 0) for step in self.steps)
         trace = Columns(path) if path else None
-        invalid(wanted > (len(trace.columns) if trace else 0), f"the operation takes {wanted} arguments, more than its trace has columns")
         self.length = trace.rows // self.unit if trace else 1
-        invalid(self.length < 1, "the trace is shorter than one transaction")
         first, self.arguments = 0, []
         for step in self.steps:
             count = step.get("args", 0)
@@ -403,7 +354,6 @@ class Operation:
     def verify(self, start, count, rows):
         for position in range(start, start + count):
             wait(self.told(self.worker.readers[0], rows.unit, position % self.length))
-        return True
 
     def teller(self, number, clients, tell):
         """The same client, which tells the rows of its right answers, too."""
@@ -446,21 +396,13 @@ class Mix:
     unit, rows, loop = 1, -1, None  # the parts check their own rows
 
     def __init__(self, worker, spec):
-        if any(part.get("parts") or part.get("transaction", 0) > 1 for part in spec["parts"]) or spec.get("transaction"):
-            raise Refusal("unsupported", "mixes of mixes, or of transactions of several operations")
         self.parts = [Operation(worker, part) for part in spec["parts"]]
         self.retry_busy, self.busy, self.stale = spec.get("retry_busy"), self.parts[0].busy, self.parts[0].stale
         self.plan = "".join(f"{part['name']}: {made.plan}\n" for part, made in zip(spec["parts"], self.parts))
-        trace = Columns(spec.get("trace") or "")
-        invalid(trace.types not in ([1, 1], [1, 1, 1]) or not trace.rows, "the trace of a mix wants two int columns or three, and rows")
+        trace = Columns(spec["trace"])
         self.part, self.position = trace.columns[:2]
         self.after = trace.columns[2] if len(trace.columns) > 2 else None  # how many units have ended before
         self.length = trace.rows
-        for row in range(trace.rows):
-            part, position = self.part(row), self.position(row)
-            there = 0 <= part < len(self.parts) and 0 <= position < self.parts[part].length
-            invalid(not there, f"row {row}: part {part}, position {position} does not exist")
-            invalid(self.after and not 0 <= self.after(row) <= row, f"row {row} comes after itself")
 
     def client(self, number, clients):
         return self.unit_of([part.client(number, clients) for part in self.parts])

@@ -1,5 +1,6 @@
 //! The protocol of workers (docs/protocol.md) in Rust, apart from the engine. A driver of
-//! SQLite implements `sql::Driver`, one of a key-value store `store::Store`.
+//! SQLite implements `sql::Driver`, one of a key-value store `store::Store`. What may not be
+//! asked, assay refuses itself.
 
 #![allow(dead_code)] // of each worker, what the other kind needs
 
@@ -26,10 +27,6 @@ use std::time::Instant;
 pub struct Refusal(&'static str, String);
 pub type Reply = Result<Json, Refusal>;
 
-fn invalid(text: impl Into<String>) -> Refusal {
-    Refusal("invalid", text.into())
-}
-
 fn unsupported(text: impl Into<String>) -> Refusal {
     Refusal("unsupported", text.into())
 }
@@ -42,12 +39,12 @@ fn ensure(condition: bool, otherwise: impl FnOnce() -> Refusal) -> Result<(), Re
     if condition { Ok(()) } else { Err(otherwise()) }
 }
 
-fn int(j: &Json, key: &str) -> Result<i64, Refusal> {
-    if j[key].is_null() { Ok(0) } else { j[key].as_i64().ok_or_else(|| invalid(format!("{key} is no integer"))) }
+fn int(j: &Json, key: &str) -> i64 {
+    j[key].as_i64().unwrap_or(0)
 }
 
-fn count(j: &Json, key: &str) -> Result<u64, Refusal> {
-    u64::try_from(int(j, key)?).map_err(|_| invalid(format!("{key} is below zero")))
+fn count(j: &Json, key: &str) -> u64 {
+    int(j, key) as u64
 }
 
 fn text<'a>(j: &'a Json, key: &str) -> &'a str {
@@ -64,10 +61,6 @@ fn list<'a>(j: &'a Json, key: &str) -> &'a [Json] {
 
 fn texts(j: &Json, key: &str) -> Vec<String> {
     list(j, key).iter().filter_map(|t| t.as_str().map(String::from)).collect()
-}
-
-fn types(j: &Json) -> Result<Vec<Kind>, Refusal> {
-    texts(j, "returns").iter().map(|t| Kind::parse(t).map_err(invalid)).collect()
 }
 
 /// The file to which a request has something written behind what is there; that of rows is
@@ -125,43 +118,24 @@ impl Operation {
     fn parse(j: &Json) -> Result<Operation, Refusal> {
         let (mut steps, mut first) = (Vec::new(), 0);
         for s in list(j, "steps") {
-            let (args, query) = (count(s, "args")? as usize, flag(s, "query"));
+            let (args, types) = (count(s, "args") as usize, texts(s, "returns").iter().map(|t| Kind::parse(t)).collect());
             steps.push(Step {
-                sql: text(s, "sql").into(), script: flag(s, "script"), kv: text(s, "kv").into(), fields: count(s, "fields")? as usize,
-                field: count(s, "field")? as usize, query, first, args, rows: int(s, "rows")?, types: types(s)?,
+                sql: text(s, "sql").into(), script: flag(s, "script"), kv: text(s, "kv").into(), fields: count(s, "fields") as usize,
+                field: count(s, "field") as usize, query: flag(s, "query"), first, args, rows: int(s, "rows"), types,
             });
             first += args;
         }
-        let trace = Some(text(j, "trace")).filter(|path| !path.is_empty()).map(Trace::read).transpose().map_err(invalid)?;
+        let trace = Some(text(j, "trace")).filter(|path| !path.is_empty()).map(Trace::read).transpose().map_err(failed)?;
         let policy = match text(j, "statement") {
-            "" | "once" => Policy::Once,
             "each" => Policy::Each,
             "never" => Policy::Never,
-            other => return Err(invalid(format!("there is no policy {other:?}"))),
+            _ => Policy::Once,
         };
-        let operation = Operation {
-            name: text(j, "name").into(), steps, trace, changes: flag(j, "changes"), policy, transaction: count(j, "transaction")?,
+        Ok(Operation {
+            name: text(j, "name").into(), steps, trace, changes: flag(j, "changes"), policy, transaction: count(j, "transaction"),
             retry: flag(j, "retry_busy"), parts: list(j, "parts").iter().map(Operation::parse).collect::<Result<_, _>>()?,
             clients: 1, slot: 0, loops: Mutex::default(),
-        };
-        operation.check(first)?;
-        Ok(operation)
-    }
-
-    fn check(&self, args: usize) -> Result<(), Refusal> {
-        ensure(self.steps.is_empty() != self.parts.is_empty(), || invalid("an operation has steps or parts"))?;
-        let width = self.trace.as_ref().map_or(0, |t| t.width());
-        ensure(width >= args, || invalid(format!("the operation takes {args} arguments, more than its trace has columns")))?;
-        ensure(self.units() > 0, || invalid("the trace is shorter than one transaction"))?;
-        if self.parts.is_empty() {
-            return Ok(());
-        }
-        let simple = |p: &Operation| p.parts.is_empty() && p.transaction <= 1;
-        ensure(self.transaction == 0 && self.parts.iter().all(simple), || unsupported("mixes of mixes, or of transactions of several operations"))?;
-        ensure(width >= 2, || invalid("the trace of a mix has two columns"))?;
-        let known = |row| self.drawn(row).is_some_and(|(part, at)| part < self.parts.len() && at < self.parts[part].positions());
-        let wrong = (0..self.positions()).find(|row| !known(*row));
-        wrong.map_or(Ok(()), |row| Err(invalid(format!("row {row} of the mix names no part or position"))))
+        })
     }
 
     fn positions(&self) -> u64 {
@@ -270,25 +244,19 @@ pub trait Engine: Sync {
 
 struct Worker<E> {
     engine: E,
-    open: bool,
     operations: HashMap<String, Operation>,
 }
 
 impl<E: Engine> Worker<E> {
     fn open(&mut self, r: &Json) -> Reply {
-        ensure(!self.open, || invalid("a database is open already"))?;
-        ensure(count(r, "readers")? + count(r, "writers")? > 0, || invalid("no connections"))?;
-        let keeps = !flag(r, "lazy") && int(r, "idle")? >= int(r, "readers")?;
+        let keeps = !flag(r, "lazy") && int(r, "idle") >= int(r, "readers");
         ensure(keeps, || unsupported("this worker keeps all of its connections open"))?;
-        let body = self.engine.open(r)?;
-        self.open = true;
-        Ok(body)
+        self.engine.open(r)
     }
 
     fn prepare(&mut self, r: &Json) -> Reply {
         let mut o = Operation::parse(&r["operation"])?;
-        o.clients = count(r, "clients")?;
-        ensure(o.clients > 0 && !self.operations.contains_key(&o.name), || invalid("an operation has one client or more, and a name of its own"))?;
+        o.clients = count(r, "clients");
         let mut plan = String::new();
         if o.parts.is_empty() {
             plan = self.engine.prepare(&mut o)?;
@@ -301,19 +269,11 @@ impl<E: Engine> Worker<E> {
         Ok(json!({"query_plan": plan}))
     }
 
-    fn operation(&self, r: &Json) -> Result<&Operation, Refusal> {
-        let name = text(r, "operation");
-        self.operations.get(name).ok_or_else(|| invalid(format!("the operation {name:?} is not prepared")))
-    }
-
     fn measure(&self, r: &Json) -> Reply {
-        let (o, engine) = (self.operation(r)?, &self.engine);
-        let (start, operations, nanos, k) = (count(r, "start")?, count(r, "operations")?, count(r, "nanos")?, o.size());
-        ensure((operations == 0) != (nanos == 0), || invalid("measure wants nanos or operations, one of them"))?;
-        ensure(start % k == 0 && operations % k == 0, || invalid(format!("want whole transactions of {k}")))?;
-        ensure(!flag(r, "phases"), || unsupported("this worker does not time phases"))?;
+        let (o, engine) = (&self.operations[text(r, "operation")], &self.engine);
+        let (start, operations, nanos, k) = (count(r, "start"), count(r, "operations"), count(r, "nanos"), o.size());
         let (marks, told) = (file(r, "marks")?, file(r, "rows")?);
-        let want = Want { clients: o.clients, nanos, units: operations / k, batch: count(r, "batch")?, latency: flag(r, "latency"), retry: o.retry };
+        let want = Want { clients: o.clients, nanos, units: operations / k, batch: count(r, "batch"), latency: flag(r, "latency"), retry: o.retry };
         let (tally, used) = measure::measure(want, &|number| {
             let (mut client, mut marks, told) = (Client::new(number, o.clients), marks.as_ref(), told.as_ref());
             move |u| {
@@ -345,11 +305,9 @@ impl<E: Engine> Worker<E> {
     }
 
     fn verify(&self, r: &Json) -> Reply {
-        let o = if text(r, "operation").is_empty() { None } else { Some(self.operation(r)?) };
-        let out = file(r, "rows")?.ok_or_else(|| invalid("verify wants a file for rows"))?;
-        let mut rows = Rows::into_file(Some(out));
-        if let Some(o) = o {
-            let (start, n) = (count(r, "start")?, count(r, "count")?);
+        let mut rows = Rows::into_file(file(r, "rows")?);
+        if let Some(o) = self.operations.get(text(r, "operation")) {
+            let (start, n) = (count(r, "start"), count(r, "count"));
             let mut client = Client { alone: true, ..Client::new(0, 1) };
             for p in start..start + n {
                 self.engine.run(&mut client, o, p % o.positions(), Some(&mut rows)).map_err(|fault| failed(fault.text))?;
@@ -362,10 +320,7 @@ impl<E: Engine> Worker<E> {
     }
 
     fn answer(&mut self, r: &Json) -> Reply {
-        let kind = text(r, "type");
-        let needs = ["settings", "prepare", "measure", "verify", "load", "check"].contains(&kind);
-        ensure(self.open || !needs, || invalid("no database is open"))?;
-        match kind {
+        match text(r, "type") {
             "open" => self.open(r),
             "settings" => Ok(json!({"connections": self.engine.settings(&texts(r, "names"))?})),
             "query" => {
@@ -378,7 +333,7 @@ impl<E: Engine> Worker<E> {
             "measure" => self.measure(r),
             "verify" => self.verify(r),
             "load" => {
-                let records = Trace::read(text(r, "records")).map_err(invalid)?;
+                let records = Trace::read(text(r, "records")).map_err(failed)?;
                 self.engine.load(&records)?;
                 Ok(json!({"records": records.rows}))
             }
@@ -419,24 +374,22 @@ pub fn serve(engine: impl Engine) -> i32 {
             return 1;
         }
     };
-    let mut worker = Worker { engine, open: false, operations: HashMap::new() };
+    let mut worker = Worker { engine, operations: HashMap::new() };
     let (mut input, mut line) = (std::io::stdin().lock(), Vec::new());
     loop {
         line.clear();
         if !matches!(input.read_until(b'\n', &mut line), Ok(n) if n > 0) {
             return 0;
         }
-        if line.last() != Some(&b'\n') {
+        let Ok(request) = serde_json::from_slice::<Json>(&line) else {
             return 1;
-        }
-        let request: Json = serde_json::from_slice(&line).unwrap_or_default();
-        let id = request["id"].as_u64().filter(|_| request["type"].is_string()).unwrap_or(0);
-        let reply = if id == 0 { Err(invalid("this line is no request")) } else { worker.answer(&request) };
-        let said = say(match reply {
+        };
+        let id = &request["id"];
+        let said = say(match worker.answer(&request) {
             Ok(body) => json!({"type": "ok", "id": id, "body": body}),
             Err(Refusal(code, message)) => json!({"type": "error", "id": id, "code": code, "definite": code != "failed", "message": message}),
         });
-        if !said || id > 0 && text(&request, "type") == "close" {
+        if !said || text(&request, "type") == "close" {
             return 0;
         }
     }

@@ -214,7 +214,7 @@ impl<D: Driver> Engine for Sql<D> {
             let all = (1..=n).map(|i| self.connect(&format!("{kind}-{i}"), text(r, "dsn"), &each).map_err(failed));
             Ok(Pool::new(all.collect::<Result<_, _>>()?))
         };
-        let (readers, writers) = (connect("reader", count(r, "readers")?)?, connect("writer", count(r, "writers")?)?);
+        let (readers, writers) = (connect("reader", count(r, "readers"))?, connect("writer", count(r, "writers"))?);
         let first = writers.all.first().or(readers.all.first()).map(|conn| unsafe { &*conn.get() }.db);
         for sql in texts(r, "once") {
             self.driver.execute(first.unwrap(), &sql).map_err(failed)?;
@@ -229,7 +229,7 @@ impl<D: Driver> Engine for Sql<D> {
             self.others.push(self.connect(name, text(r, "dsn"), &[]).map_err(failed)?);
         }
         let conn = self.all().chain(&self.others).find(|conn| conn.name == name);
-        let db = conn.ok_or_else(|| invalid(format!("there is no connection {name:?}")))?.db;
+        let db = conn.expect("assay names those that are open").db;
         let ran = match control {
             "" => self.driver.compile(db, sql).and_then(|mut s| self.driver.run(db, &mut s, &[], Some(&[]), Some(row)).map(|_| ())),
             "begin" => self.driver.execute(db, &self.begins()),
@@ -240,9 +240,6 @@ impl<D: Driver> Engine for Sql<D> {
     }
 
     fn prepare(&mut self, o: &mut Operation) -> Result<String, Refusal> {
-        ensure(o.steps.iter().all(|s| !s.sql.is_empty()), || unsupported("this worker executes SQL only"))?;
-        ensure(o.changes || o.transaction == 0, || unsupported("transactions of operations that change nothing"))?;
-        ensure(!self.pool(o.changes).all.is_empty(), || invalid("no connection of the operation's kind is open"))?;
         o.slot = self.slots;
         self.slots += 1;
         for conn in self.readers.all.iter_mut().chain(&mut self.writers.all) {

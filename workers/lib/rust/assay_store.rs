@@ -169,7 +169,7 @@ impl<S: Store> Engine for Kv<S> {
         std::fs::create_dir_all(text(r, "path")).map_err(failed)?;
         self.store = Some(S::open(text(r, "path"), &settings).map_err(failed)?);
         let names = |kind: &'static str, n: u64| (1..=n).map(move |i| format!("{kind}-{i}"));
-        self.connections = names("reader", count(r, "readers")?).chain(names("writer", count(r, "writers")?)).collect();
+        self.connections = names("reader", count(r, "readers")).chain(names("writer", count(r, "writers"))).collect();
         Ok(json!({"issued": settings.0, "durability": S::durability(&settings)}))
     }
 
@@ -179,24 +179,7 @@ impl<S: Store> Engine for Kv<S> {
         Ok(self.connections.iter().map(|name| json!({"name": name, "settings": found})).collect())
     }
 
-    fn prepare(&mut self, o: &mut Operation) -> std::result::Result<String, Refusal> {
-        for (i, s) in o.steps.iter().enumerate() {
-            let (takes, changes) = match s.kv.as_str() {
-                "get" | "get-field" => (1, false),
-                "scan" => (2, false),
-                "delete" => (1, true),
-                "update" => (2, true),
-                "put" => (1 + s.fields.max(1), true),
-                other => return Err(unsupported(format!("step {}: a store has no {other:?}", i + 1))),
-            };
-            let refuse = |otherwise: fn(String) -> Refusal, says: &str| otherwise(format!("step {}: {} {says}", i + 1, s.kv));
-            ensure(s.kv != "scan" || !o.changes && o.transaction == 0, || refuse(unsupported, "in a transaction, or beside changes"))?;
-            ensure(s.args == takes, || refuse(invalid, &format!("takes {takes} arguments")))?;
-            ensure(s.fields > s.field || !["update", "get-field"].contains(&s.kv.as_str()), || refuse(invalid, "has no such field"))?;
-            ensure(o.changes || !changes, || refuse(invalid, "changes data"))?;
-            let column = |c| o.trace.as_ref().is_some_and(|t| t.has(s.first + c, if s.kv == "scan" && c == 1 { 1 } else { 4 }));
-            ensure((0..takes).all(column), || refuse(invalid, "takes other types than the trace has"))?;
-        }
+    fn prepare(&mut self, _o: &mut Operation) -> std::result::Result<String, Refusal> {
         Ok(String::new())
     }
 
@@ -241,7 +224,6 @@ impl<S: Store> Engine for Kv<S> {
 
     /// Loads in batches of at most 1000 records or 8 MiB.
     fn load(&mut self, records: &Trace) -> std::result::Result<(), Refusal> {
-        ensure(records.has(0, 4) && records.has(1, 4), || invalid("records have two columns of blobs"))?;
         let mut from = 0;
         while from < records.rows {
             let mut to = from;

@@ -1,0 +1,165 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// ready is an operation that was prepared.
+type ready struct {
+	wire.Operation
+	clients  int
+	length   int64 // of its trace, in units
+	ordered  bool  // it is a mix whose units wait for others
+	measured bool
+}
+
+func (r *ready) unit() int64 { return int64(max(1, r.Transaction)) }
+
+// ofDatabase are the requests that need an open database.
+var ofDatabase = []string{wire.TypeSettings, wire.TypePrepare, wire.TypeMeasure, wire.TypeVerify, wire.TypeLoad, wire.TypeCheck, wire.TypeQuery}
+
+// allowed answers requests of a worker that writes rows to files. What may not be asked is
+// refused here, so that no library need do it.
+func (d *digester) allowed(handle handler) handler {
+	return func(ctx context.Context, kind string, request, reply any) error {
+		if d.opened == nil && slices.Contains(ofDatabase, kind) {
+			return wire.Errorf(wire.Invalid, "no database is open")
+		}
+		var done func()
+		var err error
+		switch r := request.(type) {
+		case wire.Open:
+			done, err = func() { d.opened = &r }, d.openable(r)
+		case wire.Prepare:
+			var op *ready
+			op, err = d.preparable(r)
+			done = func() { d.prepared[r.Operation.Name] = op }
+		case wire.Measure:
+			var op *ready
+			op, err = d.measurable(r)
+			done = func() { op.measured = true }
+		case wire.Verify:
+			err = d.verifiable(r)
+		}
+		if err == nil {
+			err = handle(ctx, kind, request, reply)
+		}
+		if err == nil && done != nil {
+			done()
+		}
+		return err
+	}
+}
+
+func (d *digester) openable(r wire.Open) error {
+	switch {
+	case d.opened != nil:
+		return wire.Errorf(wire.Invalid, "a database is open already")
+	case r.Readers+r.Writers < 1:
+		return wire.Errorf(wire.Invalid, "no connections asked for")
+	}
+	return nil
+}
+
+func (d *digester) preparable(r wire.Prepare) (*ready, error) {
+	op := &ready{Operation: r.Operation, clients: r.Clients}
+	_, again := d.prepared[r.Operation.Name]
+	switch {
+	case again:
+		return nil, wire.Errorf(wire.Invalid, "operation %q is prepared already", r.Operation.Name)
+	case r.Clients < 1:
+		return nil, wire.Errorf(wire.Invalid, "%d clients", r.Clients)
+	case isCall(r.Operation):
+		op.length = 1
+		return op, d.callable(r)
+	}
+	var err error
+	op.length, op.ordered, err = d.lengthOf(r.Operation)
+	return op, err
+}
+
+// lengthOf is how many units an operation's trace has, and whether they have an order.
+func (d *digester) lengthOf(op wire.Operation) (length int64, ordered bool, err error) {
+	var trace *column.File
+	if op.Trace != "" {
+		if trace, err = column.Open(op.Trace); err != nil {
+			return 0, false, wire.Errorf(wire.Invalid, "trace: %v", err)
+		}
+		defer trace.Close()
+		ordered = len(op.Parts) > 0 && trace.Columns() > 2
+	}
+	var lengths []int64
+	for _, part := range op.Parts {
+		length, _, err := d.lengthOf(part)
+		if err != nil {
+			return 0, false, fmt.Errorf("part %q: %w", part.Name, err)
+		}
+		lengths = append(lengths, length)
+	}
+	if length, err = op.Units(trace, lengths...); err != nil || len(op.Parts) > 0 {
+		return length, ordered, err
+	}
+	switch {
+	case slices.Contains(d.hello.Capabilities, wire.CapSQL):
+		err = op.CheckConnections(d.opened.Readers, d.opened.Writers)
+	case slices.Contains(d.hello.Capabilities, wire.CapKV):
+		err = op.CheckStore(trace)
+	}
+	return length, ordered, err
+}
+
+// callable refuses a call that is not alone, or that the worker has not.
+func (d *digester) callable(r wire.Prepare) error {
+	step := r.Operation.Steps[0]
+	switch {
+	case !slices.Contains(d.hello.Calls, step.Call):
+		return wire.Errorf(wire.Unsupported, "%s has no operation %q of its own", d.hello.Target.Driver, step.Call)
+	case len(r.Operation.Steps) > 1 || r.Clients > 1 || step.N < 1 || r.Operation.Transaction > 1:
+		return wire.Errorf(wire.Invalid, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
+	}
+	return nil
+}
+
+func (d *digester) find(operation string) (*ready, error) {
+	if op := d.prepared[operation]; op != nil {
+		return op, nil
+	}
+	return nil, wire.Errorf(wire.Invalid, "operation %q is not prepared", operation)
+}
+
+func (d *digester) measurable(r wire.Measure) (*ready, error) {
+	op, err := d.find(r.Operation)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Phases:
+		return nil, wire.Errorf(wire.Unsupported, "this worker does not time phases")
+	case op.ordered && op.clients > 1 && (r.Operations == 0 || r.Start+r.Operations > op.length):
+		return nil, wire.Errorf(wire.Invalid, "a mix in order has blocks that end with its trace at the latest")
+	}
+	return op, r.Check(op.unit())
+}
+
+func (d *digester) verifiable(r wire.Verify) error {
+	if r.Operation == "" {
+		return nil
+	}
+	op, err := d.find(r.Operation)
+	switch {
+	case err != nil:
+		return err
+	case r.Start < 0 || r.Count < 0:
+		return wire.Errorf(wire.Invalid, "verify of %d positions from %d on", r.Count, r.Start)
+	case isCall(op.Operation) && !op.measured:
+		return wire.Errorf(wire.Invalid, "%s was not measured yet: a call is verified by what it did last", r.Operation)
+	}
+	return nil
+}
