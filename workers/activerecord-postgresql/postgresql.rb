@@ -9,7 +9,7 @@ class PostgreSQLDriver
 
   ADDRESS = { adapter: "postgresql", port: 5432, username: "postgres", database: "postgres" }.freeze
 
-  def capabilities = %w[call postgresql]
+  def capabilities = %w[call postgresql query]
   def calls = Operations
 
   def target

@@ -24,9 +24,10 @@ module Connections
   end
   ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(Each)
 
-  def configured(settings)
-    @timeout = Integer(settings.fetch("busy_timeout", TIMEOUT), exception: false) || Protocol.invalid("busy_timeout: want milliseconds")
-    settings.slice("busy_timeout").transform_values { "timeout: #{@timeout}" }
+  def configured(each)
+    timeouts, others = each.partition { |sql| sql.match?(/\APRAGMA busy_timeout=\d+\z/) }
+    @timeout = (timeouts.last || TIMEOUT).to_s[/\d+\z/].to_i
+    [others, timeouts.to_h { ["busy_timeout", "timeout: #{@timeout}"] }]
   end
 
   def connect(path, each, count)
@@ -39,11 +40,11 @@ module Connections
     args.map { |arg| arg.is_a?(String) && arg.encoding == Encoding::BINARY ? ActiveModel::Type::Binary::Data.new(arg) : arg }
   end
 
-  # read cannot tell the timeout of a handler in Ruby, which later versions have: the
+  # rows cannot tell the timeout of a handler in Ruby, which later versions have: the
   # PRAGMA is 0 then.
-  def read(connection, name)
-    value = super
-    value unless name == "busy_timeout" && value == "0" && @timeout.positive?
+  def rows(connection, sql)
+    found = super
+    sql == "PRAGMA busy_timeout" && found == [[0]] && @timeout.positive? ? [] : found
   end
 
   # waits says who waits for a lock.

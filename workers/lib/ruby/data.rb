@@ -1,24 +1,15 @@
 # frozen_string_literal: true
 
-# What travels beside the protocol's lines: column files, digests, histograms,
-# counters.
-
-require "digest"
+# What travels beside the protocol's lines: column files, rows, histograms, counters.
 
 # A column file. It has a function for each column, from row to value.
 class Columns
-  attr_reader :rows, :types, :columns
+  attr_reader :rows, :columns
 
   def initialize(path)
     data = File.binread(path)
-    magic, version, count, @rows = data.unpack("a8L<L<Q<")
-    raise "it is no column file of version 1" unless magic == "ASSAYCOL" && version == 1
-
-    heads = Array.new(count) { |i| data.unpack("L<L<Q<Q<Q<", offset: 24 + 32 * i) }
-    @types = heads.map(&:first)
-    @columns = heads.map { |head| column(data, *head) }
-  rescue SystemCallError, ArgumentError, TypeError, RuntimeError => e
-    Protocol.invalid("trace #{path}: #{e.message}")
+    count, @rows = data.unpack("L<Q<", offset: 12)
+    @columns = Array.new(count) { |i| column(data, *data.unpack("L<L<Q<Q<Q<", offset: 24 + 32 * i)) }
   end
 
   private
@@ -36,58 +27,39 @@ class Columns
     when 1 then numbers.("q<", @rows).method(:[])
     when 5 then numbers.("q<", @rows).map { |n| n != 0 }.method(:[])
     when 2 then numbers.("E", @rows).method(:[])
-    when 3, 4
+    else
       ends = numbers.("q<", @rows + 1)
       encoding = kind == 3 ? Encoding::UTF_8 : Encoding::BINARY
       ->(row) { data.byteslice(content + ends[row], ends[row + 1] - ends[row]).force_encoding(encoding) }
-    else raise "a column has the unknown type #{kind}"
     end
   end
 end
 
-# The digest of an answer: rows of values by declared type.
-class AnswerDigest
-  TYPES = %w[int real text blob bool].freeze
-
-  attr_reader :rows
-
-  def initialize(types)
-    @types = types || []
-    unknown = @types.find { |type| !TYPES.include?(type.chomp("?")) }
-    Protocol.invalid("type #{unknown.inspect}: want int, real, text, blob or bool") if unknown
-    @sha = Digest::SHA256.new
-    @rows = 0
+# A file of rows as they are stored, which is there already.
+class Rows
+  def self.open(path)
+    File.open(path, File::WRONLY | File::APPEND | File::BINARY) { |file| yield new(file) }
   end
 
-  def add(row)
-    raise "a row has #{row.size} columns, declared are #{@types.size}" unless row.size == @types.size
+  def initialize(file) = @file = file
 
-    @rows += 1
-    @sha << [row.size].pack("L<") << row.each_with_index.map { |value, i| encode(value, @types[i]) }.join
+  # unit writes rows of a unit, each with its step.
+  def unit(number, rows)
+    @file << [number, 0, rows.size].pack("Q<L<L<")
+    rows.each { |step, row| @file << [step, row.size].pack("L<L<") << row.map { |value| stored(value) }.join }
   end
-
-  def hex = @sha.hexdigest
 
   private
 
-  # encode follows the protocol's table of what can be what.
-  def encode(value, type)
-    kind = type.chomp("?")
-    value = { true => 1, false => 0 }.fetch(value, value)
-    case [value, kind]
-    in [nil, _] if type.end_with?("?") then "\0".b
-    in [Integer, "int"] then [1, value].pack("Cq<")
-    in [Integer, "bool"] then [5, value.zero? ? 0 : 1].pack("CC")
-    in [Integer | Float, "real"] then real(value.to_f)
-    in [String, "text" | "blob"] then [kind == "text" ? 3 : 4, value.bytesize].pack("CL<") << value.b
-    else raise "#{value.inspect} where #{type} is declared"
+  def stored(value)
+    case value
+    when nil then "\0".b
+    when true, false then [1, value ? 1 : 0].pack("Cq<")
+    when Integer then [1, value].pack("Cq<")
+    when Float then [2, value].pack("CE")
+    when String then [value.encoding == Encoding::BINARY ? 4 : 3, value.bytesize].pack("CL<") << value.b
+    else raise "#{value.inspect} is no value of an answer"
     end
-  end
-
-  def real(value)
-    return [2, 0x7ff8000000000000].pack("CQ<") if value.nan?
-
-    [2, value.zero? ? 0.0 : value].pack("CE")
   end
 end
 

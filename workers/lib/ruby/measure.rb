@@ -16,9 +16,6 @@ class Lap
   def initialize(operation, request)
     @operation = operation
     start, @window, operations = request.values_at("start", "nanos", "operations").map(&:to_i)
-    Protocol.invalid("measure wants nanos or operations, one of them") if @window.positive? == operations.positive?
-    whole = [start, operations].all? { |n| (n % operation.unit).zero? }
-    Protocol.invalid("want whole transactions of #{operation.unit}") unless whole && start >= 0
     @first = start / operation.unit
     @units = @window.positive? ? FOREVER : operations / operation.unit
     @min_units = @window.positive? ? MIN_UNITS * operation.clients.size : 0

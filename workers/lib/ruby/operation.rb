@@ -7,18 +7,14 @@ class Operation
   def statements = @steps.size
 
   def initialize(worker, spec, clients)
-    @worker, @driver, @steps = worker, worker.driver, spec["steps"] || []
+    @worker, @driver, @steps = worker, worker.driver, spec["steps"]
     @changes, @size, @retry_busy = spec["changes"], spec["transaction"].to_i, spec["retry_busy"]
     @unit, @policy = [1, @size].max, spec["statement"] || "once"
     @connections = @changes ? worker.writers : worker.readers
-    Protocol.invalid("an operation wants steps of SQL") if @steps.empty? || @steps.any? { |step| step["sql"].to_s.empty? }
     Protocol.unsupported("#{@driver.api} has no form to run several statements in one call") if @steps.any? { |step| step["script"] }
-    Protocol.invalid("no connection of the operation's kind is open") if @connections.empty?
-    Protocol.unsupported("transactions of operations that change nothing") if @size.positive? && !@changes
     open_trace(spec["trace"])
     counts = @steps.map { |step| step["rows"].to_i }
     @rows = counts.min.negative? ? -1 : counts.sum * @unit
-    @steps.each { |step| AnswerDigest.new(step["returns"]) }
     @query_plan = @steps.each_with_index.map { |step, i| @driver.query_plan(worker.any, step["sql"], @arguments[i].(0)) }.join("\n")
     @units = @connections.to_h { |connection| [connection, unit_on(*compiled(connection))] }.compare_by_identity
     @clients = Array.new(clients) { |i| client(i, clients) }
@@ -49,27 +45,19 @@ class Operation
     end
   end
 
-  def verify(start, count)
-    Protocol.invalid("verify of #{count} positions from #{start} on") if start.negative? || count.negative?
+  def verify(start, count, rows)
     queries = @steps.each_index.select { |i| @steps[i]["query"] }
-    Protocol.unsupported("this operation changes data or returns no rows") if @changes || queries.empty?
     runs, = compiled(@connections.first)
-    found = queries.to_h { |i| [i, AnswerDigest.new(@steps[i]["returns"])] }
     (start...start + count).each do |position|
-      found.each { |i, digest| runs[i].(@arguments[i].(position % @length)).each { |row| digest.add(row) } }
+      queries.each { |i| rows.unit(position, runs[i].(@arguments[i].(position % @length)).map { |row| [i, row] }) }
     end
-    texts = found.values.map(&:hex)
-    { digest: texts.one? ? texts.first : Digest::SHA256.hexdigest(texts.join), rows: found.values.sum(&:rows) }
   end
 
   private
 
   def open_trace(path)
-    wanted = @steps.sum { |step| step["args"].to_i }
     trace = Columns.new(path) unless path.to_s.empty?
-    Protocol.invalid("the operation takes #{wanted} arguments, more than its trace has columns") if wanted > (trace ? trace.columns.size : 0)
     @length = trace ? trace.rows / @unit : 1
-    Protocol.invalid("the trace is shorter than one transaction") if @length < 1
     first = 0
     @arguments = @steps.map do |step|
       getters = trace ? trace.columns[first, step["args"].to_i] : []
@@ -123,12 +111,12 @@ class Mix
   def statements = 1
 
   def initialize(worker, spec, clients)
-    nested = spec["parts"].any? { |part| part["parts"] || part["transaction"].to_i > 1 } || spec["transaction"].to_i.positive?
-    Protocol.unsupported("mixes of mixes, or of transactions of several operations") if nested
     @parts = spec["parts"].map { |part| Operation.new(worker, part, clients) }
     @retry_busy = spec["retry_busy"]
     @query_plan = spec["parts"].zip(@parts).map { |part, made| "#{part['name']}: #{made.query_plan}\n" }.join
-    open_trace(spec["trace"].to_s)
+    trace = Columns.new(spec["trace"])
+    @length = trace.rows
+    @choices = Array.new(@length) { |row| trace.columns.map { |get| get.(row) } }
     @clients = Array.new(clients) { |i| unit_of(@parts.map { |part| part.clients[i] }) }
   end
 
@@ -137,20 +125,8 @@ class Mix
   def busy?(error) = @parts.first.busy?(error)
   def null = unit_of(@parts.map(&:null))
   def measure(request) = Lap.new(self, request).run.merge(loop_ns: (@null ||= Null.new(self)).nanos(request))
-  def verify(_start, _count) = Protocol.unsupported("a mix is verified part by part")
 
   private
-
-  def open_trace(path)
-    trace = Columns.new(path)
-    Protocol.invalid("the trace of a mix wants two int columns, and rows") unless trace.types == [1, 1] && trace.rows.positive?
-    @length = trace.rows
-    @choices = Array.new(@length) { |row| trace.columns.map { |get| get.(row) } }
-    @choices.each_with_index do |(part, position), row|
-      there = part.between?(0, @parts.size - 1) && position.between?(0, @parts[part].length - 1)
-      Protocol.invalid("row #{row}: part #{part}, position #{position} does not exist") unless there
-    end
-  end
 
   def unit_of(units)
     wanted = @parts.map(&:rows)

@@ -17,8 +17,6 @@ module Protocol
     def body = { code: code, definite: code != "failed", message: message }
   end
 
-  def self.invalid(message) = raise(Refusal.new("invalid", message))
-
   def self.unsupported(message) = raise(Refusal.new("unsupported", message))
 
   # needs loads libraries. Where one is missing, it ends the worker as one that is not
@@ -33,13 +31,13 @@ module Protocol
     exit 69
   end
 
-  REQUESTS = %w[open settings prepare measure verify stats close].freeze
+  REQUESTS = %w[open settings query prepare measure verify stats close].freeze
 
   # serve answers requests until the input ends or close is asked.
   def self.serve(worker)
     say(type: "hello", protocol: 1, **worker.hello)
     while (line = $stdin.gets)
-      request = parse(line)
+      request = JSON.parse(line)
       say(reply(worker, request))
       break if request["type"] == "close"
     end
@@ -51,21 +49,12 @@ module Protocol
     $stdout.flush
   end
 
-  def self.parse(line)
-    request = JSON.parse(line)
-    request.is_a?(Hash) && request["id"].is_a?(Integer) ? request : {}
-  rescue JSON::ParserError
-    {}
-  end
-
   def self.reply(worker, request)
     type, id = request.values_at("type", "id")
-    raise Refusal.new("invalid", "this line is no request") unless id && type.is_a?(String)
-
     unsupported("this worker does not know the request #{type.inspect}") unless REQUESTS.include?(type)
     { type: "ok", id: id, body: worker.public_send(type, request) }
   rescue Refusal => e
-    { type: "error", id: id || 0, **e.body }
+    { type: "error", id: id, **e.body }
   rescue StandardError => e
     { type: "error", id: id, code: "failed", definite: false, message: "#{e.class}: #{e.message}" }
   end

@@ -23,9 +23,7 @@ class Worker
   end
 
   def open(request)
-    Protocol.invalid("a database is open already") if any
-    readers, writers = request.values_at("readers", "writers").map(&:to_i)
-    Protocol.invalid("no connections") unless (readers + writers).positive?
+    readers, writers = request.values_at("readers", "writers")
     all, reply = @driver.open(request, readers + writers)
     @readers, @writers = all.take(readers), all.drop(readers)
     (request["once"] || []).each { |sql| @driver.rows((@writers + @readers).first, sql) }
@@ -43,36 +41,30 @@ class Worker
   def free(writers) = @free[writers ? 1 : 0]
 
   def settings(request)
-    needs_database
-    named = @readers.each_with_index.map { |c, i| ["reader-#{i + 1}", c] } + @writers.each_with_index.map { |c, i| ["writer-#{i + 1}", c] }
     names = request["names"] || []
     { connections: named.map { |name, c| { name: name, settings: names.to_h { |n| [n, @driver.read(c, n)] }.compact } } }
   end
 
-  def prepare(request)
-    needs_database
-    spec = request["operation"] || {}
-    name, clients = spec["name"].to_s, request["clients"].to_i
-    Protocol.invalid("the operation #{name.inspect} is prepared already") if @operations.key?(name)
-    Protocol.invalid("clients: want 1 or more") unless clients.positive?
-    @operations[name] = kind(spec).new(self, spec, clients)
-    { query_plan: @operations[name].query_plan }.compact
+  # query runs SQL on a connection, or what begins or ends a transaction.
+  def query(request)
+    Protocol.unsupported("#{@driver.api} has one pool, of one database") if request["dsn"]
+    sql = { "begin" => @driver.begins, "rollback" => "ROLLBACK" }.fetch(request["control"], request["sql"])
+    answer(@driver.rows(named.fetch(request["connection"]), sql), request["rows"])
   end
 
-  def measure(request)
-    operation = prepared(request)
-    Protocol.unsupported("this worker does not time phases") if request["phases"]
-    operation.measure(request)
+  def prepare(request)
+    spec = request["operation"]
+    operation = @operations[spec["name"]] = kind(spec).new(self, spec, request["clients"])
+    { query_plan: operation.query_plan }.compact
   end
+
+  def measure(request) = @operations[request["operation"]].measure(request)
 
   def verify(request)
-    return prepared(request).verify(request["start"].to_i, request["count"].to_i) unless request["operation"].to_s.empty?
+    return answer(@driver.rows(any, request["sql"]), request["rows"]) if request["sql"]
 
-    needs_database
-    Protocol.invalid("verify wants an operation or sql") if request["sql"].to_s.empty?
-    digest = AnswerDigest.new(request["returns"])
-    @driver.rows(any, request["sql"]).each { |row| digest.add(row) }
-    { digest: digest.hex, rows: digest.rows }
+    Rows.open(request["rows"]) { |rows| @operations[request["operation"]].verify(request["start"].to_i, request["count"].to_i, rows) }
+    {}
   end
 
   def stats(_request) = Counters.now
@@ -96,10 +88,13 @@ class Worker
     (spec["steps"] || []).any? { |step| step["call"] } ? Call : Operation
   end
 
-  def needs_database = any || Protocol.invalid("no database is open")
+  def named
+    { "reader" => @readers, "writer" => @writers }.flat_map { |kind, all| all.each_with_index.map { |c, i| ["#{kind}-#{i + 1}", c] } }.to_h
+  end
 
-  def prepared(request)
-    needs_database
-    @operations[request["operation"]] || Protocol.invalid("the operation #{request['operation'].inspect} is not prepared")
+  # answer writes rows to a file, where one is named.
+  def answer(found, path)
+    Rows.open(path) { |rows| rows.unit(0, found.map { |row| [0, row] }) } if path
+    {}
   end
 end
