@@ -81,7 +81,7 @@ func TestWrongColumnIsNamed(t *testing.T) {
 	}
 }
 
-// askedRows is an instance of a shell script that has prepared the operation "read", and then is
+// askedRows is an instance of a shell script that has a database open and has prepared the operation "read", and then is
 // asked for its rows.
 func askedRows(t *testing.T, script string) *instance {
 	t.Helper()
@@ -89,12 +89,14 @@ func askedRows(t *testing.T, script string) *instance {
 	before := `#!/bin/sh
 echo '{"type":"hello","protocol":1,"target":{"driver":"script"},"capabilities":["sql","query"]}'
 read request && echo '{"type":"ok","id":1}'
+read request && echo '{"type":"ok","id":2}'
 `
 	must(t, os.WriteFile(program, []byte(before+script), 0o700))
 	w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir()})
 	must(t, err)
 	t.Cleanup(w.Kill)
 	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Returns: []string{"int"}}}}
+	must(t, w.Call(t.Context(), wire.TypeOpen, wire.Open{Readers: 1}, nil))
 	must(t, w.Call(t.Context(), wire.TypePrepare, wire.Prepare{Operation: read, Clients: 1}, nil))
 	return &instance{worker: w, r: &Runner{config: Config{Timeout: time.Minute}}}
 }
@@ -113,7 +115,7 @@ func TestWrongRowIsTold(t *testing.T) {
 	const five = `read request
 path=${request##*'"rows":"'}
 printf '\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\1\5\0\0\0\0\0\0\0' >"${path%%'"'*}"
-echo '{"type":"ok","id":2}'
+echo '{"type":"ok","id":3}'
 read request
 `
 	data, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Schema: "CREATE TABLE t (n INTEGER)"})
