@@ -14,8 +14,6 @@ import (
 	"assay/internal/audit"
 	"assay/internal/build"
 	"assay/internal/lab"
-	"assay/internal/plan"
-	"assay/internal/runner"
 	"assay/internal/runner/host"
 	"assay/internal/store"
 	"assay/published"
@@ -161,48 +159,6 @@ type claimMeter struct {
 	app   *app
 	store *store.Store
 	quiet bool
-	cases map[string][]assay.Case // of each plan, all
-}
-
-func (m *claimMeter) casesOf(name string) ([]assay.Case, error) {
-	if all, known := m.cases[name]; known {
-		return all, nil
-	}
-	p, err := readPlan(name)
-	if err != nil {
-		return nil, err
-	}
-	all, err := p.Expand(nil)
-	if err != nil {
-		return nil, err
-	}
-	if m.cases == nil {
-		m.cases = map[string][]assay.Case{}
-	}
-	m.cases[name] = all
-	return all, nil
-}
-
-// apart reports whether claims compare cells that are measured in different launches. What
-// a run compares, and so has enough launches of, are those of the same ones.
-func (m *claimMeter) apart(w audit.Work) (bool, error) {
-	all, err := m.casesOf(w.Plan)
-	if err != nil {
-		return false, err
-	}
-	for _, c := range w.Claims {
-		for _, p := range c.Compare {
-			a, errA := plan.Select(all, c.Side(p.A))
-			b, errB := plan.Select(all, c.Side(p.B))
-			if err := errors.Join(errA, errB); err != nil {
-				return false, err
-			}
-			if len(a) > 0 && len(b) > 0 && !runner.Together(a[0], b[0]) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // Launch asks the data, as plan check does.
@@ -252,12 +208,8 @@ func (m *claimMeter) request(w audit.Work, budget time.Duration) (lab.Request, e
 	if err != nil {
 		return lab.Request{}, err
 	}
-	inTurn, err := m.apart(w)
-	if err != nil {
-		return lab.Request{}, err
-	}
 	p.Factors = false
-	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Drivers: w.Drivers(), Only: w.Only(), Sides: w.Sides(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
+	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Drivers: w.Drivers(), Only: w.Only(), Sides: w.Sides(), Budget: budget, Target: w.Precision()}, nil
 }
 
 // judge judges the claims of sources by the run of that id, or by all runs of a store; nil

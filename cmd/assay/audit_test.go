@@ -97,7 +97,7 @@ func TestClaimsMeasureTheirCells(t *testing.T) {
 	meter := &claimMeter{}
 	request, err := meter.request(w, time.Minute)
 	must(t, err)
-	all, err := meter.casesOf(w.Plan)
+	all, err := request.Plan.Expand(nil)
 	must(t, err)
 	cases, err := plan.SelectToMeasure(all, request.Only, request.Sides...)
 	if len(cases) != 2 || len(request.Sides) != 2 || err != nil {
@@ -121,8 +121,12 @@ func TestClaimsApart(t *testing.T) {
 					continue
 				}
 				found = true
-				if got, err := meter.request(audit.Work{Plan: plan, Claims: []published.Claim{c}}, time.Minute); err != nil || got.InTurn != want {
-					t.Errorf("%s: in turn: got %v, %v; want %v", says, got.InTurn, err, want)
+				request, err := meter.request(audit.Work{Plan: plan, Claims: []published.Claim{c}}, time.Minute)
+				must(t, err)
+				cases, err := request.Plan.Expand(nil)
+				must(t, err)
+				if got := request.InTurn(cases); got != want {
+					t.Errorf("%s: in turn: got %v, want %v", says, got, want)
 				}
 			}
 		}

@@ -60,12 +60,11 @@ type Request struct {
 	Drivers  []string              // instead of the plan's; * stands for the maintained Go drivers of its engine, and all for every driver that can run it
 	Baseline assay.Baseline        // what the others are compared with; zero: the plan's
 	Only     map[string][]string   // coordinates that select cells
-	Sides    []map[string][]string // of comparisons: of the selected cells those that are on one; empty: all; a resumed run forgets them
+	Sides    []map[string][]string // of comparisons, two each: of the selected cells those that are on one; empty: all; a resumed run forgets them
 	Budget   time.Duration         // of measuring; 0: the plan's
 	Target   float64               // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
 	Margin   float64               // within which two count as equivalent, as a fraction; 0: the plan's
 	LeaveOut bool                  // profiles and drivers are left out, where the budget is too small for a launch of all; a resumed run forgets it
-	InTurn   bool                  // all cells get as many launches as the budget allows, whatever their own comparisons need; a resumed run forgets it
 	Capacity string                // the latency target at which capacities are searched, such as p99=5ms
 	Replay   bool                  // what the plan has recorded is done again, instead of its operations
 	Resume   bool                  // the latest unfinished run of this plan instead of a new one

@@ -108,6 +108,19 @@ func (q Request) options() assay.Options {
 	return o
 }
 
+// InTurn reports whether sides are compared that are measured in different launches: then all
+// cells get as many launches as the budget allows, whatever their own comparisons need.
+func (q Request) InTurn(cases []assay.Case) bool {
+	for sides := range slices.Chunk(q.Sides, 2) {
+		a, errA := plan.Select(cases, sides[0])
+		b, errB := plan.Select(cases, sides[1])
+		if errA == nil && errB == nil && !runner.Together(a[0], b[0]) {
+			return true
+		}
+	}
+	return false
+}
+
 func newRunID() string {
 	random := make([]byte, 2)
 	_, _ = rand.Read(random) // never fails
@@ -154,7 +167,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 // config is what the run measures, as long as it takes.
 func (r *run) config(programs map[string]runner.Program, work *runner.Workspace, emit func(assay.Trial) error) runner.Config {
 	return runner.Config{Machine: r.lab.machine(work), Cases: r.chosen.cases, Programs: programs, Baseline: r.baseline(),
-		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact, InTurn: r.request.InTurn, LeaveOut: r.request.LeaveOut,
+		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact, InTurn: r.request.InTurn(r.chosen.cases), LeaveOut: r.request.LeaveOut,
 		Timeout: r.plan.Timeout, LatencyTarget: r.chosen.latency, Emit: emit,
 		Files: runner.Files{}, // shared with the ablation, which is to have the same data
 	}

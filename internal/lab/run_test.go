@@ -301,40 +301,27 @@ func TestReferenceThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// A request in turn reaches the runner, which goes on until the budget ends
-// (TestInTurnLeavesNothingOut of package runner).
-func TestRunInTurn(t *testing.T) {
-	for _, want := range []bool{false, true} {
-		l, s, request := bench(t, &watcher{})
-		request.InTurn = want
-		r := &run{lab: l, store: s}
-		must(t, r.choose(t.Context(), request))
-		work, err := l.Workspace()
-		must(t, err)
-		if got := r.config(nil, work, nil).InTurn; got != want {
-			t.Errorf("asked for in turn %t, got a run with %t", want, got)
-		}
-		if err := work.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// A run measures the cells of some sides alone, where it is asked for these.
+// A run measures the cells of some sides alone, where it is asked for these; in turn, where they are
+// measured in different launches (TestInTurnLeavesNothingOut of package runner).
 func TestRunOfSides(t *testing.T) {
-	p, err := plan.Decode("p.yaml", []byte("name: p\ndrivers: [mattn, modernc]\nworkload: {schema: CREATE TABLE t (id)}\noperations: {one: {sql: SELECT 1}, two: {sql: SELECT 2}}\n"))
+	p, err := plan.Decode("p.yaml", []byte("name: p\ndrivers: [mattn, modernc]\nworkload: {schema: CREATE TABLE t (id)}\noperations: {one: {sql: SELECT 1}, two: {sql: SELECT 2}, write: {sql: INSERT INTO t VALUES (1)}}\n"))
 	must(t, err)
 	side := func(driver, operation string) map[string][]string {
 		return map[string][]string{"driver": {driver}, "operation": {operation}}
 	}
-	r := &run{lab: &Lab{}}
-	must(t, r.choose(t.Context(), Request{Plan: p, Sides: []map[string][]string{side("mattn", "one"), side("modernc", "two")}}))
-	var got []string
-	for _, c := range r.chosen.cases {
-		got = append(got, c.Cell.Driver+" "+c.Cell.Operation)
-	}
-	slices.Sort(got)
-	if want := []string{"mattn one", "modernc two"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for other, inTurn := range map[string]bool{"two": false, "write": true} {
+		r := &run{lab: &Lab{}}
+		must(t, r.choose(t.Context(), Request{Plan: p, Sides: []map[string][]string{side("mattn", "one"), side("modernc", other)}}))
+		var got []string
+		for _, c := range r.chosen.cases {
+			got = append(got, c.Cell.Driver+" "+c.Cell.Operation)
+		}
+		slices.Sort(got)
+		if want := []string{"mattn one", "modernc " + other}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := r.request.InTurn(r.chosen.cases); got != inTurn {
+			t.Errorf("%s: got in turn %t, want %t", other, got, inTurn)
+		}
 	}
 }
