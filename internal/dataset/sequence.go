@@ -129,10 +129,10 @@ func resolveExecution(ctx context.Context, conn *sql.Conn, step *assay.Step, arg
 	return err
 }
 
-// Told does the units of a sequence in an order, and returns the digests of what those answer
+// SequenceAnswers does the units of a sequence in an order, and returns the digests of what those answer
 // that change nothing, by position. It fails where the data are not those that the program had:
 // its SQL fails on them, or has other rows.
-func (d *Data) Told(ctx context.Context, op assay.Operation, trace *Trace, order []int) (digests []string, err error) {
+func (d *Data) SequenceAnswers(ctx context.Context, op assay.Operation, trace *Trace, order []int) (digests []string, err error) {
 	digests = make([]string, trace.Length)
 	at := func(ctx context.Context, _ *sql.Conn, t *Digester, position int) (err error) {
 		digests[position], err = t.Digest(ctx, position)

@@ -248,7 +248,7 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	ordered := j.Cell.AllClients() == 1
 	key := fmt.Sprint(j.data.Digest, played.Name(), j.behind, ordered, played.Engine)
 	j.told, err = once(ctx, r.prepared.told, key, r.answersLimit()/2, func(ctx context.Context) ([]string, error) {
-		return played.Behind(ctx, j.behind)
+		return played.AnswersAfter(ctx, j.behind)
 	})
 	return err
 }

@@ -365,7 +365,7 @@ func (s *sequence) end() {
 // expectReplay finds what the units of a sequence answer.
 func (r *Runner) expectReplay(ctx context.Context, j *job) (err error) {
 	played := j.played(oracle.Done{Measured: j.Operation.Count})
-	j.told, err = once(ctx, r.prepared.told, "replay of "+j.data.Digest+played.Name(), r.answersLimit(), played.Told)
+	j.told, err = once(ctx, r.prepared.told, "replay of "+j.data.Digest+played.Name(), r.answersLimit(), played.SequenceAnswers)
 	return err
 }
 

@@ -10,11 +10,11 @@ import (
 	"assay/internal/dataset"
 )
 
-// behindRules is raised whenever other answers than before are told: what was kept
+// answersAfterRules is raised whenever other answers than before are found: what was kept
 // by other rules is found anew.
-const behindRules = 4
+const answersAfterRules = 5
 
-// Behind returns the digests of what an operation that changes data answers behind
+// AnswersAfter returns the digests of what an operation that changes data answers behind
 // others, at the positions that follow them: those of the units of a mix that
 // change nothing. One is empty where the answer is not known. Of one client of
 // SQLite it follows from the sequence. Of several, and of an engine that may do
@@ -23,13 +23,13 @@ const behindRules = 4
 // several orders. It returns nil where nothing is known, and so where the order
 // decides which rows a statement changes, and where PostgreSQL may rightly change
 // other rows than SQLite does. What is found is kept beside the data.
-func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
+func (p Played) AnswersAfter(ctx context.Context, count int) ([]string, error) {
 	if p.Engine == PostgreSQL && !Portable(p.Operation) {
 		return nil, nil
 	}
 	ordered := p.Clients == 1 && p.Engine == SQLite
-	key := sha256.Sum256(fmt.Append(nil, behindRules, p.Data.Digest, p.Name(), count, ordered))
-	path := filepath.Join(filepath.Dir(p.Data.Path), fmt.Sprintf("behind-%.16x.json", key))
+	key := sha256.Sum256(fmt.Append(nil, answersAfterRules, p.Data.Digest, p.Name(), count, ordered))
+	path := filepath.Join(filepath.Dir(p.Data.Path), fmt.Sprintf("answers-after-%.16x.json", key))
 	return dataset.KeepJSON(path, func() ([]string, error) {
 		b := &answerFinder{Played: p, first: p.Done.Warm + p.Done.Measured}
 		if err := b.find(ctx, count, ordered); err != nil {

@@ -42,7 +42,7 @@ func TestBehind(t *testing.T) {
 		d := tableOfFive(t, schema)
 		trace, err := d.Trace(t.Context(), mix, 60)
 		must(t, err)
-		told, err := Played{d, mix, trace, Done{Warm: 10, Measured: 30}, c.clients, c.engine}.Behind(t.Context(), 20)
+		told, err := Played{d, mix, trace, Done{Warm: 10, Measured: 30}, c.clients, c.engine}.AnswersAfter(t.Context(), 20)
 		must(t, err)
 		if c.want == nil {
 			if told != nil {
@@ -103,7 +103,7 @@ func TestChangedAndBack(t *testing.T) {
 		if changes < 3 || changes%2 == 0 {
 			continue
 		}
-		told, err := Played{d, mix, trace, Done{Measured: position}, 4, SQLite}.Behind(t.Context(), 1)
+		told, err := Played{d, mix, trace, Done{Measured: position}, 4, SQLite}.AnswersAfter(t.Context(), 1)
 		if err != nil || told == nil || told[0] != "" {
 			t.Errorf("behind %d changes: got %.12q (%v), want that the answer is not known", changes, told, err)
 		}
@@ -122,9 +122,9 @@ func TestBehindIsFoundAnew(t *testing.T) {
 	must(t, err)
 	played := Played{d, mix, trace, Done{Warm: 3, Measured: 3}, 4, SQLite}
 	earlier := sha256.Sum256(fmt.Append(nil, d.Digest, played.Name(), 3, false))
-	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", earlier))
+	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("answers-after-%.16x.json", earlier))
 	must(t, os.WriteFile(path, []byte(`["kept","kept","kept"]`), 0o600))
-	told, err := played.Behind(t.Context(), 3)
+	told, err := played.AnswersAfter(t.Context(), 3)
 	if err != nil || slices.Contains(told, "kept") {
 		t.Errorf("got %q (%v), want digests", told, err)
 	}

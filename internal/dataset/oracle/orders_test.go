@@ -217,7 +217,7 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 				{Operation: query("SELECT count(*) FROM t WHERE n = ?", flag), Weight: 1}}}
 			trace, err := d.Trace(t.Context(), op, warm+measured+count)
 			must(t, err)
-			told, err := Played{d, op, trace, Done{Warm: warm, Measured: measured}, clients, SQLite}.Behind(t.Context(), count)
+			told, err := Played{d, op, trace, Done{Warm: warm, Measured: measured}, clients, SQLite}.AnswersAfter(t.Context(), count)
 			must(t, err)
 			if known := slices.ContainsFunc(told, func(digest string) bool { return digest != "" }); known != c.known {
 				t.Errorf("got that answers are known: %t, want %t", known, c.known)

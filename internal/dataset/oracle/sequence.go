@@ -8,12 +8,12 @@ import (
 	"assay/internal/dataset"
 )
 
-// Told returns the digests of what the units of a sequence answer that change nothing; one is
+// SequenceAnswers returns the digests of what the units of a sequence answer that change nothing; one is
 // empty where it is not known. Of one client all are. Of several, those that no change may
 // overlap are, and that are the same in the order of the sequence and in the opposite one of
 // those that it leaves open.
-func (p Played) Told(ctx context.Context) ([]string, error) {
-	told, err := p.Data.Told(ctx, p.Operation, p.Trace, dataset.Span(0, p.Done.Measured))
+func (p Played) SequenceAnswers(ctx context.Context) ([]string, error) {
+	told, err := p.Data.SequenceAnswers(ctx, p.Operation, p.Trace, dataset.Span(0, p.Done.Measured))
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (p Played) Told(ctx context.Context) ([]string, error) {
 	if err != nil || after == nil {
 		return told, err
 	}
-	other, err := p.Data.Told(ctx, p.Operation, p.Trace, opposite(after))
+	other, err := p.Data.SequenceAnswers(ctx, p.Operation, p.Trace, opposite(after))
 	if err != nil {
 		return nil, SystemError(ctx, err) // it is only right in the order of the sequence
 	}

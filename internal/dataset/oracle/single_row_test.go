@@ -70,7 +70,7 @@ func TestBehindSeveralRows(t *testing.T) {
 	trace, err := d.Trace(t.Context(), mix, 40)
 	must(t, err)
 	for clients, known := range map[int]bool{1: true, 4: false} {
-		told, err := Played{d, mix, trace, Done{Measured: 20}, clients, SQLite}.Behind(t.Context(), 20)
+		told, err := Played{d, mix, trace, Done{Measured: 20}, clients, SQLite}.AnswersAfter(t.Context(), 20)
 		must(t, err)
 		for i, digest := range told {
 			if _, is := readAt(t, trace, 20+i); is && (digest != "") != known {
