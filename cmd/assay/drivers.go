@@ -64,12 +64,12 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	return doc.WriteList(a.stdout, list, a.columns())
 }
 
-// about is what a driver is, and why it counts as given up.
+// about is what a driver is, and why it is apart.
 func about(d build.Driver) string {
-	if d.Unmaintained == "" {
+	if d.Apart == "" {
 		return d.About
 	}
-	return strings.TrimSpace("not maintained (" + d.Unmaintained + "), not in *: " + d.About)
+	return strings.TrimSpace("not in * (" + d.Apart + "): " + d.About)
 }
 
 // driverRow is a driver's row of the table. What is not known is a dash.

@@ -132,23 +132,13 @@ func (j *cJob) build(ctx context.Context) error {
 			return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
 		}
 		program := filepath.Join(temp, "program")
-		if err := j.checkHello(ctx, program); err != nil {
-			return err
+		if j.folder == filepath.Join("workers", j.driver.Name) { // it is no program beside a worker
+			if err := j.builder.checkHello(ctx, j.driver, program, ""); err != nil {
+				return err
+			}
 		}
 		return install(program, j.program)
 	})
-}
-
-// checkHello asks a worker, and not a program beside one, for its hello.
-func (j *cJob) checkHello(ctx context.Context, program string) error {
-	if j.folder != filepath.Join("workers", j.driver.Name) {
-		return nil
-	}
-	version := ""
-	if j.driver.installs(j.spec.Version) {
-		version = j.spec.Version
-	}
-	return j.builder.checkHello(ctx, j.driver, program, version)
 }
 
 func (j *cJob) compileSQLite() []string {

@@ -57,8 +57,8 @@ func TestVersionsOfLibraries(t *testing.T) {
 		"alone": {map[string]string{"requirements.txt": "another==1.0.0\n"}, "requirements.txt:\nanother==1.1.0\n"},
 	} {
 		b, _ := builder(t, published(t, c.files))
-		put(t, b.Source.Dir, map[string]string{"workers/lib/README.md": "# lib, a library\n", "workers/lib/driver.yaml": "unmaintained: no release since 2019\n"})
-		if d, err := b.Source.driver("lib"); err != nil || d.Unmaintained != "no release since 2019" || d.About != "lib, a library" {
+		put(t, b.Source.Dir, map[string]string{"workers/lib/README.md": "# lib, a library\n", "workers/lib/driver.yaml": "apart: no release since 2019\n"})
+		if d, err := b.Source.driver("lib"); err != nil || d.Apart != "no release since 2019" || d.About != "lib, a library" {
 			t.Errorf("%s: got %+v, %v, want what its files say", name, d, err)
 		}
 		if got := output(t, mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})); got != c.want {
@@ -143,10 +143,13 @@ func TestVersionsThatThereAreNot(t *testing.T) {
 
 // A build that does not say hello is not cached, whatever it is built with.
 func TestHelloBeforeCaching(t *testing.T) {
-	b, _ := builder(t, driverSource(t))
-	put(t, b.Source.Dir, map[string]string{"workers/script/worker*": "#!/bin/sh\n", "workers/script/build*": "#!/bin/sh\n"})
+	b, _ := builder(t, cSource(t))
+	put(t, b.Source.Dir, map[string]string{"workers/script/worker*": "#!/bin/sh\n", "workers/script/build*": "#!/bin/sh\n",
+		"workers/library/worker*": "#!/bin/sh\n", "workers/library/go.mod": "module assay/workers/library\n\ngo 1.26.0\n\nrequire example.test/tiny v1.0.0\n"})
+	_, err := fetch(t.Context(), filepath.Join(b.Source.Dir, "workers", "library"), "example.test/tiny")
+	must(t, err)
 	b.Hello = func(context.Context, string) (wire.Hello, error) { return wire.Hello{}, errors.New("silent") }
-	for _, name := range []string{"db", "script"} {
+	for _, name := range []string{"db", "floor", "script", "library"} {
 		for range 2 {
 			if _, err := b.Build(t.Context(), Spec{Name: name}); !errors.Is(err, ErrNoHello) || !Broken(err) {
 				t.Errorf("%s: got %v, want it refused for want of a hello", name, err)

@@ -67,14 +67,22 @@ func (b *Builder) newInstallation(ctx context.Context, d Driver, spec Spec) (*in
 func (i *installation) build(ctx context.Context) error {
 	return i.files.building(i.program, func(temp string) error {
 		own := filepath.Join(temp, "workers", i.driver.Name)
-		if err := i.packages.beside(ctx, own); err != nil {
-			return i.builder.unpublished(ctx, i.driver, i.spec.Version, err)
-		}
-		if err := i.builder.checkHello(ctx, i.driver, filepath.Join(own, "worker"), i.spec.Version); err != nil {
-			return err
-		}
-		return install(own, i.program)
+		return i.builder.finish(ctx, i.driver, i.spec.Version, i.packages, own, i.program)
 	})
+}
+
+// finish puts the packages of a script's worker beside its files, and moves all of it to the cache
+// where the worker says hello, and that it has the version of its library that was asked for.
+func (b *Builder) finish(ctx context.Context, d Driver, version string, p packages, own, program string) error {
+	if d.Installs {
+		if err := p.beside(ctx, own); err != nil {
+			return b.unpublished(ctx, d, version, err)
+		}
+	}
+	if err := b.checkHello(ctx, d, filepath.Join(own, "worker"), version); err != nil {
+		return err
+	}
+	return install(own, program)
 }
 
 func (i *installation) worker(cached bool) (Worker, error) {
@@ -121,35 +129,25 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 	return p, err
 }
 
-// beside puts the packages beside a worker's files.
+// beside puts the packages beside a worker's files: what the installer makes in a folder that
+// has its own files.
 func (p packages) beside(ctx context.Context, own string) error {
-	if !intact(p.folder) {
-		if err := p.files.building(p.folder, func(temp string) error { return p.install(ctx, filepath.Join(temp, installFolder)) }); err != nil {
-			return err
+	return p.files.beside(own, p.folder, func(temp string) (string, error) {
+		work, err := p.lasting()
+		if err != nil {
+			return "", err
 		}
-	}
-	if err := os.CopyFS(own, os.DirFS(p.folder)); err != nil {
-		return fmt.Errorf("copy what was installed: %w", err)
-	}
-	return nil
-}
-
-// install runs the installer in a folder that has its files, and moves what it made
-// to the cache.
-func (p packages) install(ctx context.Context, folder string) error {
-	work, err := p.lasting()
-	if err != nil {
-		return err
-	}
-	if err := runInstaller(ctx, folder, work); err != nil {
-		return err
-	}
-	for _, f := range p.files {
-		if err := os.Remove(filepath.Join(filepath.Dir(folder), f.path)); err != nil {
-			return fmt.Errorf("tidy up after installing: %w", err)
+		folder := filepath.Join(temp, installFolder)
+		if err := runInstaller(ctx, folder, work); err != nil {
+			return "", err
 		}
-	}
-	return install(folder, p.folder)
+		for _, f := range p.files {
+			if err := os.Remove(filepath.Join(temp, f.path)); err != nil {
+				return "", fmt.Errorf("tidy up after installing: %w", err)
+			}
+		}
+		return folder, nil
+	})
 }
 
 // unusedAfter is how long what installers keep for the next build stays without one.

@@ -23,15 +23,11 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 	if err := j.libraryBeside(ctx, own); err != nil {
 		return err
 	}
-	if j.driver.Installs {
-		if err := j.packages.beside(ctx, own); err != nil {
-			return j.builder.unpublished(ctx, j.driver, j.spec.Version, err)
-		}
+	version := ""
+	if j.driver.installs(j.spec.Version) {
+		version = j.spec.Version
 	}
-	if err := j.checkHello(ctx, filepath.Join(own, "worker")); err != nil {
-		return err
-	}
-	return install(own, j.program)
+	return j.builder.finish(ctx, j.driver, version, j.packages, own, j.program)
 }
 
 // libraryBeside puts SQLite beside a worker's files. It is compiled once for all
@@ -39,26 +35,16 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 func (j *cJob) libraryBeside(ctx context.Context, own string) error {
 	sum := tree{}.sum("%s %s %s %q %q", j.compiled(), sharedLibrary, columnMetadata, j.spec.defines(), j.compiler[0])
 	cache := filepath.Dir(filepath.Dir(j.program))
-	folder := filepath.Join(cache, "libraries", sum[:16])
-	if !intact(folder) {
-		err := tree{}.building(folder, func(temp string) error {
-			made := filepath.Join(temp, "made")
-			if err := os.Mkdir(made, 0o755); err != nil {
-				return err
-			}
-			if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(made, sharedLibrary))...); err != nil {
-				return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
-			}
-			return install(made, folder)
-		})
-		if err != nil {
-			return err
+	return tree{}.beside(own, filepath.Join(cache, "libraries", sum[:16]), func(temp string) (string, error) {
+		made := filepath.Join(temp, "made")
+		if err := os.Mkdir(made, 0o755); err != nil {
+			return "", err
 		}
-	}
-	if err := os.CopyFS(own, os.DirFS(folder)); err != nil {
-		return fmt.Errorf("copy the library of SQLite: %w", err)
-	}
-	return nil
+		if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(made, sharedLibrary))...); err != nil {
+			return "", fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
+		}
+		return made, nil
+	})
 }
 
 func (j *cJob) shareSQLite(output string) []string {

@@ -188,7 +188,7 @@ func node24(t *testing.T) {
 
 // libraryWorkers are the workers on the libraries for Python, Node.js and Rust, with what
 // they need of the machine.
-var libraryWorkers = []string{"python", "apsw", "sqlalchemy", "django", "aiosqlite", "better-sqlite3", "libsql", "node-sqlite", "rusqlite", "redb", "rocksdb"}
+var libraryWorkers = []string{"python", "apsw", "sqlalchemy", "django", "aiosqlite", "better-sqlite3", "libsql", "node-sqlite", "bun", "rusqlite", "redb", "rocksdb"}
 
 // The workers on the libraries pass the conformance suite, with the packages that
 // their lock files pin.

@@ -83,7 +83,7 @@ func TestQuickWithEveryWorker(t *testing.T) {
 
 // alwaysPrepare are the drivers without a call for SQL that is not prepared: the operation
 // that asks for it is unsupported, and no other.
-var alwaysPrepare = []string{"sqlite-c", "eatonphil", "ncruces-direct", "better-sqlite3", "libsql", "node-sqlite"}
+var alwaysPrepare = []string{"sqlite-c", "eatonphil", "ncruces-direct", "better-sqlite3", "libsql", "node-sqlite", "bun"}
 
 // sqliteDrivers are the drivers of SQLite that need no installation, or have it already.
 func sqliteDrivers(t *testing.T, l *Lab) []string {

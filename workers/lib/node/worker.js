@@ -232,11 +232,12 @@ class Worker {
 // likeBetterSQLite3 is what drivers with the API of better-sqlite3 have in common: they prepare
 // all statements.
 const likeBetterSQLite3 = {
+  bound,
   execute: (connection, sql) => connection.exec(sql),
 
   statement(connection, sql, policy, query) {
     if (policy === "never") refuse("unsupported", `${this.name} has no form to run a statement with arguments in one call`);
-    const arrange = bound(sql);
+    const arrange = this.bound(sql);
     const run = query ? (s, args) => s.all(...arrange(args)) : (s, args) => s.run(...arrange(args)).changes;
     if (policy === "each") return (args) => run(connection.prepare(sql), args);
     const prepared = connection.prepare(sql);
@@ -250,7 +251,7 @@ const likeBetterSQLite3 = {
       return [];
     };
     if (!prepared.reader) return run;
-    const arrange = bound(sql);
+    const arrange = this.bound(sql);
     prepared.raw(true).safeIntegers(true);
     return (args) => prepared.all(...arrange(args));
   },

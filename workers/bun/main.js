@@ -1,0 +1,31 @@
+"use strict";
+// The worker of bun:sqlite, which Bun brings. The package bun brings Bun.
+
+const { Database } = require("bun:sqlite");
+const { likeBetterSQLite3, serve } = require("./worker.js");
+
+const FLAGS = 0x46; // SQLITE_OPEN_READWRITE, SQLITE_OPEN_CREATE, SQLITE_OPEN_URI
+
+serve({
+  ...likeBetterSQLite3,
+  name: "bun",
+  api: "bun:sqlite",
+  opens: "const db = new Database({{dsn}}, 0x46);",
+  executes: "db.run({{sql}});",
+  version: () => process.versions.bun,
+  facts: { node: undefined },
+  connect: (dsn) => new Database(dsn, FLAGS),
+  bound: () => (args) => args,
+
+  stored: (connection, sql) => (args) => {
+    const prepared = connection.prepare(sql).safeIntegers(true);
+    try {
+      return prepared.values(...args);
+    } finally {
+      prepared.finalize(); // or what changes data and is explained would stay open
+    }
+  },
+
+  columns: (connection, sql) => connection.prepare(sql).columnNames,
+  code: (error) => (error.errno || 0) & 0xff,
+});

@@ -1,0 +1,1 @@
+../lib/node/operation.js
