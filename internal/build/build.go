@@ -292,7 +292,8 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 		return nil, &SpecError{fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)}
 	}
 	if j.version != "" && !versionPattern.MatchString(j.version) {
-		return nil, &SpecError{fmt.Errorf("%q is neither a version, such as %s@v1.2.3, nor the name of a driver whose module %s requires", j.version, d.Name, d.Module)}
+		example := cmp.Or(versionPattern.FindString("v"+j.version), "v1.2.3")
+		return nil, &SpecError{fmt.Errorf("%q is neither a version, such as %s@%s, nor the name of a driver whose module %s requires", j.version, d.Name, example, d.Module)}
 	}
 	j.checkout, _ = b.checkout(d.Module, j.version)
 	var err error

@@ -111,6 +111,7 @@ func TestWorkerInCErrors(t *testing.T) {
 			"ask for db without options, or for a driver written with cgo: cgodb"},
 		{"plain:DQS=0", "it imports no driver module, so it has no versions and no compile options: ask for plain"},
 		{"db@cgodb", `"cgodb" is neither a version, such as db@v1.2.3, nor the name of a driver whose module example.test/db requires`},
+		{"db@1.4.2", `"1.4.2" is neither a version, such as db@v1.4.2, nor`},
 	} {
 		spec, err := ParseSpec(c.spec)
 		must(t, err)

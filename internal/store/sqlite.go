@@ -106,7 +106,7 @@ func prepare(location string) (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("opening the store: %w", err)
+		return "", fmt.Errorf("opening the store: %w; --store FILE names another place", err)
 	}
 	return path, nil
 }
