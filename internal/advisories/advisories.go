@@ -24,9 +24,10 @@ type Advisory struct {
 	Affected []Range          `json:"affected"`
 	Patched  map[string]Range `json:"patched,omitempty"` // by library: its versions that repaired an affected engine
 	Says     string           `json:"says"`
-	When     string           `json:"when,omitempty"`   // under which condition; empty: always
-	WAL      bool             `json:"wal,omitempty"`    // it needs a write-ahead log
-	System   string           `json:"system,omitempty"` // it is there on this one only, as GOOS names it
+	When     string           `json:"when,omitempty"`     // under which condition; empty: always
+	WAL      bool             `json:"wal,omitempty"`      // it needs a write-ahead log
+	Attached bool             `json:"attached,omitempty"` // it needs several databases on a connection
+	System   string           `json:"system,omitempty"`   // it is there on this one only, as GOOS names it
 	Fixed    []string         `json:"fixed"`
 	Source   string           `json:"source"`
 	URL      string           `json:"url"`

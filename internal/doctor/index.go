@@ -33,7 +33,7 @@ func (p *patient) indexFor(ctx context.Context, query, step string, t table) (fi
 	case len(prefix) > 0:
 		return "an index on " + strings.Join(prefix, " or ") + " is used only where a pattern begins with text, as 'abc%' does; full-text search finds words anywhere", nil
 	}
-	return "no index on one column is used for its conditions: let a column stand alone on one side of each, and give each side of an OR its index", nil
+	return "no index on one column is used for its conditions: index the expression that stands there, or let a column stand alone; each side of an OR needs its index", nil
 }
 
 // bare is the same schema without rows. What only the application has is not in it.

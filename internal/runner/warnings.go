@@ -124,7 +124,7 @@ func knownBugs(target assay.Target, settings []assay.Setting) []assay.Warning {
 	journal := slices.IndexFunc(settings, func(s assay.Setting) bool { return s.Name == "journal_mode" })
 	var all []assay.Warning
 	for _, bug := range advisories.OfTarget(target) {
-		if bug.WAL && journal >= 0 && settings[journal].Effective != "wal" {
+		if bug.Attached || bug.WAL && journal >= 0 && settings[journal].Effective != "wal" { // no plan attaches databases
 			continue
 		}
 		all = append(all, assay.Warning{Code: "known-bug", Evidence: fmt.Sprintf("%s %s: %s", target.Engine, target.EngineVersion, bug.Sentence()),
