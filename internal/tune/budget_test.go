@@ -2,6 +2,7 @@ package tune
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,16 @@ func TestSpentBudget(t *testing.T) {
 		if strings.Join(got, " ") != c.want || !o.Unconfirmed || o.Enough < time.Second {
 			t.Errorf("%s: got %v, unconfirmed %t, %s would be enough; want %s and no more", name, got, o.Unconfirmed, o.Enough, c.want)
 		}
+	}
+}
+
+// Where the indexes leave too little for one launch of the search, no candidate is said to have
+// failed.
+func TestNothingLeftForTheSearch(t *testing.T) {
+	indexed := switches(8).With([]Factor{{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
+	m := newMachine(func(Point) float64 { return 0 })
+	if o := run(t, indexed, 15*time.Second, m); !o.Unconfirmed || slices.ContainsFunc(m.asked, func(asked string) bool { return strings.HasPrefix(asked, "search") }) {
+		t.Errorf("got unconfirmed %t after %q, want no answer, and no search", o.Unconfirmed, m.asked)
 	}
 }
 

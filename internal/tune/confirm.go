@@ -125,10 +125,13 @@ func (r *row) add(m Member) {
 // first, and decides from these alone. Beside them are the first one without each of
 // its settings, and with the settings of other classes of durability.
 func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
-	if len(finalists) == 0 {
+	var points []Point
+	launches := 0
+	if len(finalists) > 0 {
+		points, launches = t.confirmed(finalists)
+	} else if t.affordable(searchShare, 1) > 0 { // all were refused
 		return nil
 	}
-	points, launches := t.confirmed(finalists)
 	if launches == 0 {
 		t.endUnconfirmed()
 		return nil
