@@ -162,7 +162,7 @@ func Pinned(library, version string) (Build, bool) {
 // Decided reports whether it is known of each fault of the engine whether the build has it.
 func (b Build) Decided() bool {
 	for _, a := range table.Advisories {
-		if a.Engine == b.Engine && a.Engine != "" && !a.affects(b.EngineVersion, b.highest) && !a.spares(b.EngineVersion, b.highest) {
+		if a.Engine == b.Engine && a.Engine != "" && !a.Attached && !a.affects(b.EngineVersion, b.highest) && !a.spares(b.EngineVersion, b.highest) {
 			return false
 		}
 	}

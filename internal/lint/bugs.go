@@ -198,6 +198,9 @@ func noteBugs(file, text string, libraries map[string][]string, result *Result) 
 				b.Engine, b.EngineVersion = "", ""
 			}
 			for _, bug := range advisories.Of(b) {
+				if bug.Attached { // few programs attach databases, and a lock file does not tell
+					continue
+				}
 				result.Findings = append(result.Findings, Finding{KnownBug.ID, KnownBug.Severity, file, line, 1,
 					fmt.Sprintf("%s %s has %s: %s", name, version, b.Name(bug), bug.Sentence()), bug.URL})
 			}

@@ -22,6 +22,7 @@ func TestKnownBugsInLockFiles(t *testing.T) {
 		"mattn, affected":          {"go.mod", goMod("require github.com/mattn/go-sqlite3 v1.14.22\n"), []string{savepoint, wal}, 5, 0},
 		"mattn, fixed":             {"go.mod", goMod("require github.com/mattn/go-sqlite3 v1.14.53\n"), nil, 0, 0},
 		"mattn, never looked at":   {"go.mod", goMod("require github.com/mattn/go-sqlite3 v1.10.0\n"), nil, 0, 1},
+		"modernc, if it attaches":  {"go.mod", goMod("require modernc.org/sqlite v1.54.0\n"), nil, 0, 0},
 		"modernc, backport":        {"go.mod", goMod("require modernc.org/sqlite v1.39.0\n"), nil, 0, 1},
 		"zombiezen, affected":      {"go.mod", goMod("require zombiezen.com/go/sqlite v1.4.2\n"), []string{savepoint, wal}, 5, 0},
 		"zombiezen on a newer one": {"go.mod", goMod("require (\n\tzombiezen.com/go/sqlite v1.4.2\n\tmodernc.org/sqlite v1.62.0 // indirect\n)\n"), nil, 0, 0},
