@@ -25,7 +25,7 @@ module Connections
   ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(Each)
 
   def configured(each)
-    timeouts, others = each.partition { |sql| sql.match?(/\APRAGMA busy_timeout=\d+\z/) }
+    timeouts, others = each.partition { |sql| sql.match?(/\APRAGMA busy_timeout = \d+\z/) }
     @timeout = (timeouts.last || TIMEOUT).to_s[/\d+\z/].to_i
     [others, timeouts.to_h { ["busy_timeout", "timeout: #{@timeout}"] }]
   end
