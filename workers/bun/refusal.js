@@ -1,1 +1,0 @@
-../lib/node/refusal.js
