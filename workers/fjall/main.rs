@@ -13,8 +13,6 @@ struct Fjall {
 
 impl Store for Fjall {
     const NAME: &'static str = "fjall";
-    const CRATE: &'static str = "fjall";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     const SETTINGS: &'static [&'static str] = &["sync", "block_cache"];
 
     fn open(folder: &str, settings: &Settings) -> Result<Fjall> {

@@ -22,8 +22,6 @@ const READERS: u32 = 4096;
 
 impl Store for Heed {
     const NAME: &'static str = "heed";
-    const CRATE: &'static str = "heed";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     const SETTINGS: &'static [&'static str] = &["sync", "meta_sync", "readahead"];
     const PROCESSES: bool = true;
 

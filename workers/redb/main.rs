@@ -15,8 +15,6 @@ struct Redb {
 
 impl Store for Redb {
     const NAME: &'static str = "redb";
-    const CRATE: &'static str = "redb";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     const SETTINGS: &'static [&'static str] = &["sync"];
 
     fn open(folder: &str, settings: &Settings) -> Result<Redb> {

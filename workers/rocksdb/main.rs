@@ -53,8 +53,7 @@ unsafe fn bytes<'a>(call: impl FnOnce(*mut usize) -> *const u8) -> &'a [u8] {
 
 impl Store for RocksDB {
     const NAME: &'static str = "rocksdb";
-    const CRATE: &'static str = "rocksdb";
-    const LOCK: &'static str = concat!("name = \"rocksdb\"\nversion = \"", env!("ROCKSDB_VERSION"), "\""); // it is no crate
+    const VERSION: Option<&'static str> = Some(env!("ROCKSDB_VERSION"));
     const SETTINGS: &'static [&'static str] = &["sync", "block_cache", "memtable_size"];
 
     fn open(folder: &str, settings: &Settings) -> Result<RocksDB> {

@@ -15,7 +15,6 @@ impl Driver for Rusqlite {
     type Error = Error;
     const NAME: &'static str = "rusqlite";
     const CRATE: &'static str = "rusqlite";
-    const LOCK: &'static str = include_str!("Cargo.lock");
     const OPENS: &'static str = "let db = rusqlite::Connection::open({{dsn}})?;";
     const EXECUTES: &'static str = "db.execute_batch({{sql}})?;";
 

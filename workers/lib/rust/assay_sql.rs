@@ -15,9 +15,8 @@ pub trait Driver: Sync {
     type Statement: 'static;
     type Error: std::fmt::Display;
     const NAME: &'static str;
-    /// The crate whose version is the driver's, and the text of Cargo.lock, which has it.
-    const CRATE: &'static str;
-    const LOCK: &'static str;
+    /// The crate whose version is the driver's.
+    const CRATE: &'static str = Self::NAME;
     /// The code that opens {{dsn}}, and that runs {{sql}}.
     const OPENS: &'static str;
     const EXECUTES: &'static str;
@@ -202,7 +201,7 @@ impl<D: Driver> Engine for Sql<D> {
         let one = |sql| self.one(conn.db, sql).map(Option::unwrap_or_default).map_err(failed);
         let options = self.query(conn.db, "PRAGMA compile_options").map_err(failed)?.concat();
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "query", "answers"], "target": {
-            "driver": D::NAME, "driver_version": locked(D::LOCK, D::CRATE), "engine": "sqlite", "engine_version": one("SELECT sqlite_version()")?,
+            "driver": D::NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": one("SELECT sqlite_version()")?,
             "compile_options": options, "facts": {"api": D::CRATE, "source_id": one("SELECT sqlite_source_id()")?, "clients": "threads",
                 "uncounted": "allocs, alloc_bytes: those of SQLite", "open": D::OPENS, "execute": D::EXECUTES}}}))
     }

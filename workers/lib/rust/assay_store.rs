@@ -21,17 +21,21 @@ pub trait Transaction {
 /// An open store, which all clients share.
 pub trait Store: Sync + Sized {
     const NAME: &'static str;
-    /// The crate whose version is the driver's, and the text of Cargo.lock, which has it.
-    const CRATE: &'static str;
-    const LOCK: &'static str;
+    /// The crate whose version is the driver's.
+    const CRATE: &'static str = Self::NAME;
+    /// The driver's version, where it is of no crate.
+    const VERSION: Option<&'static str> = None;
     /// The settings that it takes.
     const SETTINGS: &'static [&'static str];
     /// Whether several processes may have it open.
     const PROCESSES: bool = false;
 
+    fn version() -> String {
+        Self::VERSION.map_or_else(|| locked(Self::CRATE), String::from)
+    }
     /// The engine, where it has a name and a version of its own.
     fn engine() -> (&'static str, String) {
-        (Self::NAME, locked(Self::LOCK, Self::CRATE))
+        (Self::NAME, Self::version())
     }
     /// Opens the store in a folder, or makes it.
     fn open(folder: &str, settings: &Settings) -> Result<Self>;
@@ -157,7 +161,7 @@ impl<S: Store> Engine for Kv<S> {
         let (engine, version) = S::engine();
         let capabilities: &[&str] = if S::PROCESSES { &["kv", "query", "answers", "processes"] } else { &["kv", "query", "answers"] };
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": capabilities, "target": {"driver": S::NAME, "engine": engine,
-            "driver_version": locked(S::LOCK, S::CRATE), "engine_version": version, "facts": {"api": "key-value", "clients": "threads",
+            "driver_version": S::version(), "engine_version": version, "facts": {"api": "key-value", "clients": "threads",
                 "crate": S::CRATE, "pool": "none: one handle that all clients share"}}}))
     }
 
