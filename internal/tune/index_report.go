@@ -2,6 +2,8 @@ package tune
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"assay"
@@ -53,10 +55,13 @@ func (r *Report) change(f Finalist) string {
 // effect says what a state of the data does: over all operations, for each that it
 // changes, and on the disk.
 func (r *Report) effect(f Finalist) string {
-	parts := []string{ratio(f.Gain) + " over all operations"}
+	parts := []string{largeRatio(f.Gain, f.rows.gains) + " over all operations"}
 	var faster, slower []string
 	for i, verdict := range f.Verdicts {
 		text := r.Operations[i].Name + " " + ratio(f.Operations[i])
+		if i < len(f.rows.operations) {
+			text = r.Operations[i].Name + " " + largeRatio(f.Operations[i], f.rows.operations[i])
+		}
 		switch verdict {
 		case stat.Faster:
 			faster = append(faster, text)
@@ -76,6 +81,16 @@ func (r *Report) effect(f Finalist) string {
 		parts = append(parts, r.grows(f))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// largeRatio is a ratio with its interval, or with what each launch showed where this
+// decides and launches are too few for an interval that does.
+func largeRatio(i stat.Interval, gains []float64) string {
+	if largeGains(gains, largeLaunches) == 0 || i.Low > 1 || i.High < 1 {
+		return ratio(i)
+	}
+	digits := func(gain float64) string { return wording.Digits(math.Exp(gain)) }
+	return fmt.Sprintf("%sx (%s to %s in %s)", wording.Digits(i.Center), digits(slices.Min(gains)), digits(slices.Max(gains)), wording.Plural(len(gains), "launch"))
 }
 
 // grows says by how much the file is larger.
