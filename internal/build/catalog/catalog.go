@@ -35,8 +35,8 @@ func Holds(path string) bool {
 type Driver struct {
 	Name string `yaml:"-"` // of its folder
 	Dir  string `yaml:"-"`
-	// Apart says why * leaves it out, such as that it is not maintained; empty: it does not.
-	Apart string `yaml:"apart"`
+	// Unmaintained says since when, and has * leave it out; empty: it is maintained.
+	Unmaintained string `yaml:"unmaintained"`
 	// Drafted is its place among the drivers that a drafted plan compares; 0: it is none.
 	Drafted int    `yaml:"drafted"`
 	Parts   []Part `yaml:"parts"`
