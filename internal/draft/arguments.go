@@ -30,6 +30,7 @@ type drawer struct {
 	taken   map[string]int64   // statements so far that insert into a column
 	fresh   map[*column]bool   // columns that get values which no row has
 	counted map[string]int     // how often a value was drawn of a column
+	above   map[*column]int64  // the greatest value before new keys
 	keys    map[*column]string // SQL of those of the rows that it inserts
 	draw    string             // which of the rows is drawn
 	rows    int64              // of which each is drawn once; 0: they are drawn anew
@@ -251,7 +252,7 @@ func plus(n int64) string {
 // chooseFresh finds a column of each key that is to get values which no row has: of several,
 // one that takes them easily and refers to no other table.
 func (g *drawer) chooseFresh() {
-	g.fresh, g.counted, g.keys = map[*column]bool{}, map[string]int{}, map[*column]string{}
+	g.fresh, g.counted, g.above, g.keys = map[*column]bool{}, map[string]int{}, map[*column]int64{}, map[*column]string{}
 	given := map[*column]bool{}
 	for _, u := range g.all {
 		if u.column != nil && (u.role == insert || u.role == set && u.column.alone()) {
@@ -311,9 +312,11 @@ func (g *drawer) newKey(c *column, f *stats) string {
 	if behind := g.taken[c.String()] * apart; behind > 0 {
 		number = fmt.Sprintf("%d + %s", behind, number)
 	}
-	if whole(f.high) > farthest { // no room above
+	high := whole(f.high)
+	if high > farthest { // no room above
 		return fmt.Sprintf("%d + %s", f.free, number)
 	}
+	g.above[c] = high
 	return fmt.Sprintf("(SELECT coalesce(max(%s), 0) FROM %s) + %s", plain(c.name), plain(c.table.name), number)
 }
 

@@ -4,56 +4,107 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"assay"
-	"assay/internal/dataset/oracle"
 	"assay/internal/plan"
 )
 
-// prove adds a check of totals where a run does not find by itself what rows may hold: where SQL or
-// what it calls does something else each time, and of virtual tables and views.
-func (o *operation) prove(ctx context.Context, s *schema) error {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
+// checkedBytes is how many bytes of a table a check reads at most: it runs after
+// every block.
+const checkedBytes = 4 << 20
+
+// rowsInOrder is a query for columns of all rows, in the order of a key of which
+// every column may be used: its answer shows every wrong value. It is empty
+// where there is no such key, where the table is too large, or where the values
+// of a column have no one type.
+func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, usable func(*column) bool) (string, error) {
+	i := slices.IndexFunc(t.keys, func(key []*column) bool {
+		return !slices.ContainsFunc(key, func(c *column) bool { return c == nil || !c.rowid && !c.notNull || !usable(c) })
+	})
+	if i < 0 {
+		return "", nil
 	}
-	defer conn.Close()
-	op, ofTables := assay.Operation{Name: o.name}, true
-	var changing []*statement
-	for _, st := range o.steps {
-		op.Steps = append(op.Steps, assay.Step{SQL: st.sql, Args: make([]assay.Values, len(st.args))})
-		if t := st.drawer.target; st.changes() && t != nil {
-			changing, ofTables = append(changing, st), ofTables && len(t.keys) > 0
+	all := slices.Clone(t.keys[i])
+	for _, c := range columns {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
 		}
 	}
-	if len(changing) == 0 || ofTables && oracle.Repeats(ctx, conn, op) == nil {
-		return ctx.Err()
-	}
-	var all []string
-	for _, st := range changing {
-		totals, err := st.totals(ctx, s)
+	names, width, rows := make([]string, len(all)), int64(0), int64(0)
+	for j, c := range all {
+		f, err := s.stats(ctx, c)
 		if err != nil {
-			return err
+			return "", err
 		}
-		all = append(all, "("+totals+")")
+		if f.kind == "mixed" || f.kind == "numeric" || c.declared == "" && !c.rowid {
+			return "", nil
+		}
+		names[j], width, rows = plain(c.name), width+max(8, f.average), f.rows
 	}
-	o.check = "SELECT * FROM " + strings.Join(unique(all), ", ")
-	return nil
+	if rows*width > checkedBytes {
+		return "", nil
+	}
+	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), plain(t.name), strings.Join(names[:len(t.keys[i])], ", ")), nil
+}
+
+// newRows reads what is given of the rows behind the greatest key that was there, in a certain
+// order; or it counts them. It is empty where no key tells new rows. A key that the engine
+// assigns is not read: of several clients, the order of commits decides which row gets which.
+func (o *statement) newRows(ctx context.Context, s *schema) (string, error) {
+	g := o.drawer
+	var names, order []string
+	key := first(g.target.columns, func(c *column) bool { _, ok := g.above[c]; return ok })
+	above, own := g.above[key], key != nil
+	if own {
+		names, order = []string{plain(key.name)}, []string{plain(key.name)}
+	} else {
+		key = g.target.column("rowid")
+		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
+			return "", nil
+		}
+		f, err := s.stats(ctx, key)
+		if err != nil {
+			return "", err
+		}
+		above = whole(f.high)
+	}
+	for _, c := range o.given() {
+		if c == key {
+			continue
+		}
+		name := plain(c.name)
+		names = append(names, name)
+		if c.table.collates {
+			name += " COLLATE BINARY" // else rows that differ have any order
+		}
+		if !own {
+			order = append(order, name)
+		}
+	}
+	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(g.target.name), plain(key.name), above)
+	if len(names) == 0 {
+		return "SELECT count(*) " + from, nil
+	}
+	return fmt.Sprintf("SELECT %s %s ORDER BY %s", strings.Join(names, ", "), from, strings.Join(order, ", ")), nil
+}
+
+// given are the columns that an INSERT lists and gives values which are its arguments.
+func (o *statement) given() []*column {
+	written := o.written()
+	return slices.DeleteFunc(slices.Clone(o.drawer.listed), func(c *column) bool { return c == nil || !slices.Contains(written, c) })
 }
 
 // totals counts the rows of the table that a statement changes, and sums up what it writes.
 func (o *statement) totals(ctx context.Context, s *schema) (string, error) {
 	selected := []string{"count(*)"}
-	for _, u := range o.drawer.all {
-		if u.column == nil || u.role != insert && u.role != set {
-			continue
-		}
-		f, err := s.stats(ctx, u.column)
+	for _, c := range o.written() {
+		f, err := s.stats(ctx, c)
 		if err != nil {
 			return "", err
 		}
-		name := plain(u.column.name)
+		name := plain(c.name)
 		low, high, whole := f.bounds()
 		const limit = 1 << 31
 		if whole && low > -limit && high < limit {
@@ -65,7 +116,30 @@ func (o *statement) totals(ctx context.Context, s *schema) (string, error) {
 			selected = append(selected, "sum(length("+name+"))")
 		}
 	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(unique(selected), ", "), plain(o.drawer.target.name)), nil
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.drawer.target.name)), nil
+}
+
+// assigned returns the columns of SET whose new values do not depend on chance
+// or on the clock.
+func (o *statement) assigned() []*column {
+	g := o.drawer
+	var all []*column
+	for i := g.top("SET"); i >= 0 && i+1 < len(g.tokens); {
+		end := i + 1
+		for end < len(g.tokens) && !(g.group[end] == -1 && (g.tokens[end].Kind == ',' || g.tokens[end].Is("WHERE") || g.tokens[end].Is("FROM") || g.tokens[end].Is("RETURNING"))) {
+			end++
+		}
+		item := g.tokens[i+1 : end]
+		name, _ := item[0].Name()
+		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !varies(item) {
+			all = append(all, c)
+		}
+		if end >= len(g.tokens) || g.tokens[end].Kind != ',' {
+			break
+		}
+		i = end
+	}
+	return all
 }
 
 // decode reads the plan as it stands, and holds its SQL against the queries:

@@ -60,8 +60,8 @@ type Options struct {
 	AsRecorded bool
 	Drivers    []catalog.Driver // all that are known
 	Folder     string           // an empty one, for the copy
-	// Timeout bounds the CPU time of what is tried of one query, and Total the time of all; one
-	// that takes longer, or that no time is left for, is left out.
+	// Timeout bounds the CPU time of what is tried of one query, a third of Total its time, and
+	// Total that of all; one that takes longer, or that no time is left for, is left out.
 	Timeout, Total time.Duration
 	CPU            func() time.Duration // how much CPU time this process has used
 	recorded       string               // an SQLite file with the arguments of a log; empty: there are none

@@ -80,6 +80,14 @@ func options(database, queries string) Options {
 		}}
 }
 
+func usedCPU() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 // refused are the operations that builds of mattn's driver refuse, which meet a missing
 // module before a missing function.
 func refused(driver string, operations []assay.Operation) map[string]error {
@@ -107,14 +115,10 @@ func draftIn(t *testing.T, ctx context.Context, o Options) (*Draft, error) {
 		o.Block = time.Hour // however slow the machine is, the plan is the same
 	}
 	if o.Total == 0 {
-		o.Total = time.Minute
+		o.Total = 3 * time.Minute
 	}
 	if o.CPU == nil {
-		o.CPU = func() time.Duration {
-			var used syscall.Rusage
-			must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
-			return time.Duration(used.Utime.Nano() + used.Stime.Nano())
-		}
+		o.CPU = usedCPU
 	}
 	if o.CopyTimeout == 0 {
 		o.CopyTimeout = time.Minute
@@ -170,6 +174,16 @@ func TestBusyMachine(t *testing.T) {
 	must(t, err)
 	if len(d.LeftOut) > 0 || len(d.Operations) < 2 {
 		t.Errorf("got operations %q, left out %q; want both queries, which took no CPU time", d.Operations, d.LeftOut)
+	}
+}
+
+// A query that waits for anything else ends before it takes the time of all.
+func TestQueryThatWaits(t *testing.T) {
+	d := &drafter{until: time.Now().Add(time.Hour)}
+	d.options = Options{Timeout: time.Hour, Total: 30 * time.Millisecond, CPU: usedCPU}
+	err := d.within(t.Context(), func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	if late, is := errors.AsType[lateError](err); !is || late != "it takes longer than 10ms" {
+		t.Errorf("got %v, want that it takes longer than a third of the time for all", err)
 	}
 }
 

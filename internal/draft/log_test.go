@@ -385,7 +385,7 @@ func TestLogOfRareOperations(t *testing.T) {
 // A mix that cannot be played is not missing without a word.
 func TestMixThatIsLeftOutIsTold(t *testing.T) {
 	o := options(create(t, shopSchema), "SELECT name FROM item WHERE id = ?; UPDATE item SET stock = ? WHERE id = ?;")
-	o.Folder, o.Timeout, o.Total, o.CopyTimeout, o.Block = t.TempDir(), time.Minute, time.Minute, time.Minute, time.Hour
+	o.Folder, o.Timeout, o.Total, o.CopyTimeout, o.Block, o.CPU = t.TempDir(), time.Minute, 3*time.Minute, time.Minute, time.Hour, usedCPU
 	o.Progress = func(what string) {
 		if what != "trying all of them together" {
 			return

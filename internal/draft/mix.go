@@ -77,7 +77,7 @@ func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 		return nil, lacks
 	}
 	m.counts = m.lengths()
-	if !slices.ContainsFunc(m.writes, func(o *operation) bool { return o.check != "" }) {
+	if len(changed) == 0 {
 		return m, ""
 	}
 	counts := make([]string, len(changed))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/internal/plan"
@@ -105,6 +106,33 @@ func roundDown(n int64) int64 {
 // defaultReads is how many operations a block of a plan has that changes nothing.
 const defaultReads = 10_000
 
+// prove finds the check: of one changing statement the rows that it changed, of
+// several counts and sums of what they changed.
+func (o *operation) prove(ctx context.Context, s *schema) (err error) {
+	var changing []*statement
+	for _, st := range o.steps {
+		if st.changes() && st.drawer.target != nil {
+			changing = append(changing, st)
+		}
+	}
+	if len(changing) == 1 {
+		o.check, err = changing[0].proof(ctx, s)
+		return err
+	}
+	var all []string
+	for _, st := range changing {
+		totals, err := st.totals(ctx, s)
+		if err != nil {
+			return err
+		}
+		all = append(all, "("+totals+")")
+	}
+	if len(all) > 0 {
+		o.check = "SELECT * FROM " + strings.Join(unique(all), ", ")
+	}
+	return nil
+}
+
 // unique leaves out what came before.
 func unique(texts []string) []string {
 	var all []string
@@ -114,6 +142,47 @@ func unique(texts []string) []string {
 		}
 	}
 	return all
+}
+
+// written are the columns that a statement gives values which depend on its
+// arguments and the data alone.
+func (o *statement) written() []*column {
+	if o.verb == "UPDATE" {
+		return o.assigned()
+	}
+	var all []*column
+	for _, u := range o.drawer.all {
+		if u.role == insert && u.column != nil {
+			all = append(all, u.column)
+		}
+	}
+	return all
+}
+
+// proof is a query that shows what the statement changed: the rows where that is quickly done,
+// and otherwise their totals. A key that is not given may be another one each time.
+func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
+	columns, written := o.assigned(), o.written()
+	usable := func(c *column) bool { return slices.Contains(written, c) }
+	switch {
+	case o.verb == "DELETE":
+		usable = func(*column) bool { return true }
+	case o.verb == "UPDATE":
+		sure := !varies(o.drawer.tokens) // else the key may be set by chance
+		usable = func(*column) bool { return sure }
+	default:
+		if columns = append(columns, o.given()...); o.upsert() {
+			break
+		}
+		if check, err := o.newRows(ctx, s); check != "" || err != nil {
+			return check, err
+		}
+	}
+	check, err := s.rowsInOrder(ctx, o.drawer.target, columns, usable)
+	if check != "" || err != nil {
+		return check, err
+	}
+	return o.totals(ctx, s)
 }
 
 // drawnOnce is how many rows a statement can delete, or keys that no row has it can insert,

@@ -29,6 +29,8 @@ type table struct {
 	partly  [][]*column // whose values together come once in some rows, or after a computation
 	view    string      // SQL of a view
 	noRowid bool        // WITHOUT ROWID, or no table
+	// collates tells that texts may be ordered by other than their bytes.
+	collates bool
 }
 
 type column struct {
@@ -72,20 +74,20 @@ func open(ctx context.Context, path string) (*schema, error) {
 func (s *schema) load(ctx context.Context) error {
 	// Each question is asked once: asked of each table, those about all tables
 	// take a time that grows with the square of their number.
-	views := map[string]string{}
-	rows, err := texts(ctx, s.db, "SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+	views, collates := map[string]string{}, map[string]bool{}
+	rows, err := texts(ctx, s.db, "SELECT name, iif(type = 'view', sql, ''), sql LIKE '%COLLATE%' FROM sqlite_schema WHERE type IN ('table', 'view')")
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		views[row[0]] = row[1]
+		views[row[0]], collates[row[0]] = row[1], row[2] == "1"
 	}
 	names, err := texts(ctx, s.db, "SELECT name, wr OR type <> 'table' FROM pragma_table_list WHERE schema = 'main' ORDER BY name")
 	if err != nil {
 		return err
 	}
 	for _, row := range names {
-		t := &table{name: row[0], view: views[row[0]], noRowid: row[1] == "1"}
+		t := &table{name: row[0], view: views[row[0]], noRowid: row[1] == "1", collates: collates[row[0]]}
 		switch err := s.readTable(ctx, t); {
 		case dataset.NeedsApplication(err):
 			s.unread = append(s.unread, fmt.Sprintf("%s cannot be read here: %s", t.name, dataset.Refusal(err)))

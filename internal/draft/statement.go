@@ -28,6 +28,12 @@ func compiled(ctx context.Context, s *schema, q *query) (*statement, error) {
 	return &statement{query: q, rows: -1}, err
 }
 
+// varies reports whether something is asked for that is another one each time.
+func varies(tokens []sqltext.Token) bool {
+	found, _ := sqltext.Varying(tokens)
+	return found != ""
+}
+
 // doubt says why a reading query's answers cannot be compared, or adds what to
 // keep in mind.
 func (o *statement) doubt() string {

@@ -55,10 +55,14 @@ type lateError string
 func (e lateError) Error() string { return string(e) + " on a copy of the database" }
 
 // within bounds what is tried of a query by the CPU time that it takes, since on a busy machine it
-// waits for a processor most of the time; and by what is left of the time for all queries.
+// waits for a processor most of the time; by a third of the time for all queries, since it may
+// wait for a disk, too; and by what is left of that time.
 func (d *drafter) within(ctx context.Context, try func(context.Context) error) error {
 	limited, cancel := context.WithDeadlineCause(ctx, d.until, lateError(fmt.Sprintf("the queries together take longer than %s", d.options.Total)))
 	defer cancel()
+	own := d.options.Total / 3
+	limited, cancelOwn := context.WithTimeoutCause(limited, own, lateError(fmt.Sprintf("it takes longer than %s", own)))
+	defer cancelOwn()
 	limited, end := context.WithCancelCause(limited)
 	defer end(nil)
 	d.endAt(limited, d.options.CPU()+d.options.Timeout, end)

@@ -63,7 +63,7 @@ func (b *answerFinder) find(ctx context.Context, count int, ordered bool) error 
 
 // inSequence finds the answers in the order of the sequence.
 func (b *answerFinder) inSequence(ctx context.Context, before [][]int, positions []int) error {
-	begin := func(ctx context.Context, conn *sql.Conn) error { return Repeats(ctx, conn, b.Operation) }
+	begin := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, b.Operation) }
 	at := func(ctx context.Context, _ *sql.Conn, digester *dataset.Digester, position int) (err error) {
 		if position >= b.first {
 			b.told[position-b.first], err = digester.Digest(ctx, position)

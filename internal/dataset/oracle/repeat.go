@@ -10,9 +10,9 @@ import (
 	"assay/internal/dataset"
 )
 
-// Repeats says why an operation may do something else with another driver, or at
+// repeats says why an operation may do something else with another driver, or at
 // another time, though each is right: then nothing follows from playing it here.
-func Repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
+func repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 	all := []assay.Operation{op}
 	for _, part := range op.Parts {
 		if part.Operation.Changes {
@@ -54,16 +54,20 @@ func Repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 	return err
 }
 
-// callsOthers reports whether a statement can do more than it says: SQLite's program for it calls
-// that of a trigger, or of a foreign key where those are enforced.
+// callsOthers reports whether a statement can do more than it says, whatever the settings:
+// SQLite's program for it calls that of a trigger, one of DELETE for a row that it replaces
+// among them, or of a foreign key.
 func callsOthers(ctx context.Context, conn *sql.Conn, step assay.Step) (calls bool, err error) {
 	if step.Script {
 		return true, nil // only a single statement can be explained
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = on"); err != nil {
+	enforce := func(on bool) error {
+		_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA foreign_keys = %[1]t; PRAGMA recursive_triggers = %[1]t", on))
+		return err
+	}
+	if err := enforce(true); err != nil {
 		return false, err
 	}
 	err = query(ctx, conn, "EXPLAIN "+step.SQL, func(row []any) { calls = calls || row[1] == "Program" }, make([]any, len(step.Args))...)
-	_, off := conn.ExecContext(ctx, "PRAGMA foreign_keys = off")
-	return calls, errors.Join(err, off)
+	return calls, errors.Join(err, enforce(false))
 }

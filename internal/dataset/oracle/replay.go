@@ -162,7 +162,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int, look func(context.
 	}
 	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
 		if r.tables == nil {
-			if err := Repeats(ctx, conn, r.Operation); err != nil {
+			if err := repeats(ctx, conn, r.Operation); err != nil {
 				return err
 			}
 			if r.tables, err = tablesOf(ctx, conn); err != nil {

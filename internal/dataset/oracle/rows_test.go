@@ -102,10 +102,11 @@ func TestContestedRow(t *testing.T) {
 }
 
 // Nothing follows from playing SQL that does something else each time, or with
-// another setting of foreign keys.
+// another setting of foreign keys or recursive triggers.
 func TestRowsThatDiffer(t *testing.T) {
 	insert := assay.Step{SQL: "INSERT INTO t VALUES (?, ?)", Args: []assay.Values{newID, value}, Rows: 1}
 	const acting = "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t ON DELETE CASCADE)"
+	const deleting = "; CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO t VALUES (old.id, random()); END"
 	for name, c := range map[string]struct {
 		schema string
 		sql    string
@@ -114,6 +115,7 @@ func TestRowsThatDiffer(t *testing.T) {
 		"CURRENT_TIMESTAMP": {schema, "INSERT INTO t VALUES (?, ? + current_timestamp)"},
 		"a trigger":         {schema + "; CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET n = random() WHERE id = new.id; END", insert.SQL},
 		"a foreign key":     {schema + acting, "DELETE FROM t WHERE id = ?1 - ?2 * 0"},
+		"a replaced row":    {schema + deleting, "INSERT OR REPLACE INTO t VALUES (?1 % 5, ?2)"},
 	} {
 		step := insert
 		step.SQL = c.sql
@@ -124,7 +126,7 @@ func TestRowsThatDiffer(t *testing.T) {
 	for name, other := range map[string]string{
 		"a foreign key that changes nothing":          "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t)",
 		"a foreign key that acts on other statements": acting,
-		"a trigger of other statements":               "; CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO t VALUES (old.id, random()); END",
+		"a trigger of other statements":               deleting,
 	} {
 		if rows := after(t, schema+other, 1, insert); rows == nil {
 			t.Errorf("%s: got nothing to look at, want rows", name)

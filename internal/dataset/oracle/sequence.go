@@ -17,7 +17,7 @@ func (p Played) SequenceAnswers(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	varies := func(ctx context.Context, conn *sql.Conn) error { return Repeats(ctx, conn, p.Operation) }
+	varies := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, p.Operation) }
 	if err := p.Data.Replay(ctx, p.Operation, p.Trace, nil, dataset.Watch{Begin: varies}); err != nil {
 		return nil, SystemError(ctx, err)
 	}
