@@ -173,7 +173,7 @@ func (m Measured) checkCPU(call Call) error {
 	if cpu > call.CPU+call.CPU/10+cpuSlack {
 		return fmt.Errorf("it reports %s of CPU time, and the system counted %s", cpu, call.CPU)
 	}
-	if !call.Prepares && cpu < call.CPU/2-5*cpuSlack {
+	if !call.unreported() && cpu < call.CPU/2-5*cpuSlack {
 		return fmt.Errorf("it reports %s of CPU time, and the system counted %s", cpu, call.CPU)
 	}
 	return nil
