@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -353,6 +354,34 @@ func TestIndexThatHelps(t *testing.T) {
 		i := slices.IndexFunc(found, func(f Finding) bool { return f.Problem == "scan" })
 		if i < 0 || !strings.HasPrefix(found[i].Fix, want) {
 			t.Errorf("%s: got %+v, want a scan with the advice %q", query, found, want)
+		}
+	}
+}
+
+// The schema of a foreign file is tried for an index, and nothing else that stands in it is executed.
+func TestSchemaIsNotExecuted(t *testing.T) {
+	for _, hostile := range []string{"ATTACH '%s' AS a; CREATE TABLE a.t (x)", "VACUUM INTO '%s'"} {
+		written := filepath.Join(t.TempDir(), "written.db")
+		db := open(t, filepath.Join(t.TempDir(), "app.db")) // SQLite reads no such schema from a file
+		run(t, db, append(slices.Clone(healthy), "PRAGMA writable_schema = 1", "UPDATE sqlite_schema SET sql = sql || "+"'; "+strings.ReplaceAll(fmt.Sprintf(hostile, written), "'", "''")+"'"+" WHERE name = 'author'")...)
+		bare, err := (&patient{db: db}).bare(t.Context())
+		must(t, err)
+		t.Cleanup(func() { bare.db.Close() })
+		tables, err := bare.texts(t.Context(), "SELECT name FROM sqlite_schema WHERE type = 'table'")
+		if _, absent := os.Stat(written); err != nil || len(tables) != 1 || tables[0][0] != "post" || !errors.Is(absent, fs.ErrNotExist) {
+			t.Errorf("%s: got the tables %v, %v, and the file %s: %v; want post alone, and no file", hostile, tables, err, written, absent)
+		}
+	}
+}
+
+// Where no index can be tried, the examination goes on.
+func TestIndexThatCannotBeTried(t *testing.T) {
+	for _, more := range [][]string{{"CREATE INDEX " + triedIndex + " ON post(id, day)"},
+		{"CREATE INDEX a ON post(author COLLATE NOCASE)", "PRAGMA writable_schema = 1", "UPDATE sqlite_schema SET sql = replace(sql, 'title TEXT', 'title TEXT COLLATE unicase')"}} {
+		found := examine(t, database(t, slices.Concat(healthy, more)...), func(o *Options) { o.Queries = []string{"SELECT id FROM post WHERE day + 0 = ?"} })
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Problem == "scan" })
+		if i < 0 || !strings.HasPrefix(found[i].Fix, "an index on the columns of its WHERE or ON;") {
+			t.Errorf("%q: got %+v, want a scan with general advice", more, found)
 		}
 	}
 }

@@ -21,13 +21,10 @@ func (p *patient) indexFor(ctx context.Context, query, step string, t table) (fi
 	}
 	defer func() { err = errors.Join(err, bare.db.Close()) }()
 	measured := "; assay init --db " + p.file() + " --queries FILE drafts a plan that measures it"
-	if _, err := bare.plan(ctx, query); err != nil {
-		return "an index on the columns of its WHERE or ON" + measured, ctx.Err()
-	}
 	always, prefix, err := bare.helping(ctx, query, step, t)
 	switch {
-	case err != nil:
-		return "", err
+	case err != nil: // such as a collation that only the application has
+		return "an index on the columns of its WHERE or ON" + measured, ctx.Err()
 	case len(always) > 0:
 		return "an index that begins with " + strings.Join(always, " or ") + measured, nil
 	case len(prefix) > 0:
@@ -36,7 +33,8 @@ func (p *patient) indexFor(ctx context.Context, query, step string, t table) (fi
 	return "no index on one column is used for its conditions: index the expression that stands there, or let a column stand alone; each side of an OR needs its index", nil
 }
 
-// bare is the same schema without rows. What only the application has is not in it.
+// bare is the same schema without rows. What only the application has is not in it, nor a text
+// of several statements, which no schema has.
 func (p *patient) bare(ctx context.Context) (*patient, error) {
 	statements, err := p.texts(ctx, "SELECT sql FROM sqlite_schema WHERE sql <> '' AND type <> 'trigger' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type <> 'table', rowid")
 	if err != nil {
@@ -48,7 +46,9 @@ func (p *patient) bare(ctx context.Context) (*patient, error) {
 	}
 	db.SetMaxOpenConns(1)
 	for _, s := range statements {
-		_, _ = db.ExecContext(ctx, s[0])
+		if tokens, whole := sqltext.Scan(s[0]); whole && len(sqltext.Statements(tokens)) == 1 {
+			_, _ = db.ExecContext(ctx, s[0])
+		}
 	}
 	return &patient{db: db}, ctx.Err()
 }
@@ -59,6 +59,9 @@ const triedIndex = "assay_tried"
 // helping are the columns of a query by which SQLite would search a table: always, and where
 // its values are patterns that begin with text.
 func (p *patient) helping(ctx context.Context, query, step string, t table) (always, prefix []string, err error) {
+	if _, err := p.plan(ctx, query); err != nil {
+		return nil, nil, err
+	}
 	columns, err := p.texts(ctx, "SELECT name FROM pragma_table_info(?)", t.name)
 	for _, column := range columns {
 		if !mentions(query, column[0]) {

@@ -177,8 +177,9 @@ type turn struct {
 
 // verifyAll verifies all operations on every instance before the first is measured, in a
 // random order: what the databases have in their caches by then does not depend on which is
-// measured first.
+// measured first. What is found until the budget ends is emitted.
 func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, err error) {
+	defer func() { err = cmp.Or(l.emit(assay.Noise{}, 0), err) }()
 	all := variantsOf(l.members)
 	for _, i := range l.r.shuffled(len(all)) {
 		if l.r.over() {
@@ -194,7 +195,7 @@ func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, e
 		}
 		operations = append(operations, variants)
 	}
-	return operations, l.emit(assay.Noise{}, 0)
+	return operations, nil
 }
 
 // turnsOf are those of an operation, of the instances that have it.

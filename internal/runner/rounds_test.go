@@ -58,16 +58,23 @@ func TestSpentBudgetIsNotLeft(t *testing.T) {
 	}
 }
 
-// Answers are not verified once the budget is over: nothing would be measured of them. Windows
-// that were begun end with the round that is measured.
+// Answers are not verified once the budget is over: nothing would be measured of them. What was
+// found before is kept.
 func TestNothingIsBegunAfterTheBudget(t *testing.T) {
-	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
-	g := r.groups[0]
 	for spent, want := range map[time.Duration]error{99 * time.Second: nil, 101 * time.Second: errBudgetEnded} {
+		r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
+		g := r.groups[0]
 		r.clock.spent = spent
-		l := &jointLaunch{r: r, g: g, members: g.members, tried: map[string]bool{}}
+		l := &jointLaunch{r: r, g: g, members: g.members, number: g.launches.begin(), tried: map[string]bool{}}
+		l.g.launches.pauses, _ = process.Pauses()
+		l.note(&assay.Trial{Cell: g.members[0].cell(), Outcome: assay.WrongAnswer})
+		var got []assay.Outcome
+		r.config.Emit = func(trial assay.Trial) error { got = append(got, trial.Outcome); return nil }
 		if _, err := l.verifyAll(t.Context()); !errors.Is(err, want) {
 			t.Errorf("%s of 100s are spent: got %v, want %v", spent, err, want)
+		}
+		if !slices.Equal(got, []assay.Outcome{assay.WrongAnswer}) {
+			t.Errorf("%s of 100s are spent: got trials %v, want the one that was noted", spent, got)
 		}
 	}
 }

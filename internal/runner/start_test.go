@@ -57,6 +57,27 @@ func TestFailureToStartIsKept(t *testing.T) {
 	}
 }
 
+// An operation that was begun when the budget ends has as many windows as one whose time is scarce,
+// and no more.
+func TestWindowsAfterTheBudget(t *testing.T) {
+	b := newBench(t, header+read)
+	r, err := Prepare(t.Context(), b.Config)
+	must(t, err)
+	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
+	l.g.launches.pauses, _ = process.Pauses()
+	defer l.killAll()
+	must(t, l.startAll(t.Context()))
+	operations, err := l.verifyAll(t.Context())
+	must(t, err)
+	r.config.Budget, r.clock.spent = time.Second, time.Hour
+	must(t, l.operation(t.Context(), operations[0]))
+	for _, v := range operations[0] {
+		if v.rounds != v.least || v.least != max(1, v.count/4) || l.g.windows.efforts[v.peer].rounds != v.rounds {
+			t.Errorf("got %d of %d windows, %+v; want a fourth", v.rounds, v.count, l.g.windows.efforts[v.peer])
+		}
+	}
+}
+
 // A worker that was killed while it was stopped, between two operations, has a
 // trial that says so.
 func TestWorkerKilledBetweenOperations(t *testing.T) {

@@ -19,6 +19,8 @@ type variant struct {
 	turns   []*turn
 	slowest time.Duration // operation
 	count   int           // of windows
+	least   int           // of them, where the budget ends
+	rounds  int           // of windows that were measured
 	spare   int           // how many more rounds may be measured again
 	first   int64         // where in the sequence of arguments it begins
 	took    time.Duration // by its windows
@@ -53,7 +55,8 @@ func (l *jointLaunch) begin(ctx context.Context, v *variant) error {
 	if err != nil || len(v.turns) == 0 {
 		return err
 	}
-	v.count = l.r.windowCount(l.g, v.peer, v.window())
+	w := v.window()
+	v.count, v.least = l.r.windowCount(l.g, v.peer, w), w.count(true)
 	if v.spare = v.count / maxAgain; l.r.busy { // those that would be measured instead are disturbed too
 		v.spare = 0
 	}
@@ -81,8 +84,8 @@ func (v *variant) window() window {
 }
 
 // alternate measures all windows: of each variant one round at a time, those of one
-// with fewer windows spread over the others. Where the budget has ended, those that were
-// measured are enough.
+// with fewer windows spread over the others. Where the budget has ended, those of a launch
+// whose time is scarce are enough.
 func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error {
 	most := 0
 	for _, v := range variants {
@@ -99,8 +102,9 @@ func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error 
 				return err
 			}
 			v.took += time.Since(began)
+			v.rounds++
 		}
-		if l.r.over() && !slices.ContainsFunc(variants, func(v *variant) bool { return v.took == 0 }) {
+		if l.r.over() && !slices.ContainsFunc(variants, func(v *variant) bool { return v.rounds < v.least }) {
 			return nil
 		}
 	}
@@ -109,7 +113,7 @@ func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error 
 
 // end checks its answers and completes its trials.
 func (l *jointLaunch) end(ctx context.Context, v *variant) error {
-	l.g.windows.add(v.peer, v.count, v.took)
+	l.g.windows.add(v.peer, v.rounds, v.took)
 	began := time.Now()
 	sample, err := l.r.sampleOf(ctx, v.turns[0].j, v.first, l.g.windows.sequences[v.peer], v.slowest)
 	if err != nil {
