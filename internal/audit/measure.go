@@ -189,7 +189,7 @@ func (s session) work(f Finding) (w Work, has bool) {
 
 // next is the work to be done next, and the time that it gets: 0 where the budget is too short
 // for what is left. A first run gets its part of half of what is left: its figures say where the
-// other half decides most.
+// other half decides most. What failed before gets what it needs.
 func (s session) next(ctx context.Context, findings []Finding, budget time.Duration) (Work, time.Duration, error) {
 	works, err := s.works(ctx, findings, budget)
 	if err != nil || len(works) == 0 {
@@ -203,7 +203,10 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 		}
 	}
 	part := float64(budget) * float64(first.need) / float64(sum)
-	if first.stage < again && sum > first.need {
+	switch {
+	case first.stage == failed: // it may fail again
+		part = 0
+	case first.stage < again && sum > first.need:
 		part /= 2
 	}
 	return first, min(budget, max(MinSlice, first.need, time.Duration(part))), nil

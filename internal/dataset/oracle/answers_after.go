@@ -12,7 +12,7 @@ import (
 
 // answersAfterRules is raised whenever other answers than before are found: what was kept
 // by other rules is found anew.
-const answersAfterRules = 5
+const answersAfterRules = 6
 
 // AnswersAfter returns the digests of what an operation that changes data answers behind
 // others, at the positions that follow them: those of the units of a mix that
