@@ -149,12 +149,16 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	return all, nil
 }
 
-// otherPlan says where the plan was another one at the revision, such as before a migration:
-// only drivers are compared.
+// otherPlan says where the plan, which lies below the folder, was another one at the revision, such
+// as before a migration: only drivers are compared.
 func (m *Measuring) otherPlan(ctx context.Context) string {
-	folder, name := filepath.Split(m.request.PlanFile)
-	was, err := filesOf(ctx, folder, m.request.Revision)(name)
-	if !filepath.IsAbs(m.request.PlanFile) || err != nil || string(was) == m.request.Plan.Text { // a built-in plan has no folder
+	dir, _ := filepath.Abs(m.request.Dir)
+	name, err := filepath.Rel(dir, m.request.PlanFile)
+	if err != nil || !filepath.IsLocal(name) { // such as a built-in plan
+		return ""
+	}
+	was, err := filesOf(ctx, dir, m.request.Revision)(filepath.ToSlash(name))
+	if err != nil || string(was) == m.request.Plan.Text {
 		return ""
 	}
 	return fmt.Sprintf("%s is not as at %s: base and head have its schema, data and queries of now; what their change does is not measured", name, m.request.Revision)

@@ -49,16 +49,23 @@ func TestMovedPair(t *testing.T) {
 	}
 }
 
-// A plan that a migration changed is said to be another one than at the revision.
+// A plan that a migration changed is said to be another one than at the revision, where it lies below
+// the folder that is compared.
 func TestOtherPlan(t *testing.T) {
 	dir := t.TempDir()
-	put(t, filepath.Join(dir, "app.yaml"), "name: app\n")
+	below := filepath.Join(dir, "plans")
+	must(t, os.Mkdir(below, 0o755))
+	app := filepath.Join(below, "app.yaml")
+	put(t, app, "name: app\n")
 	commit(t, dir)
-	for name, want := range map[string]bool{filepath.Join(dir, "app.yaml"): true, filepath.Join(dir, "new.yaml"): false, "app.yaml": false} {
+	for _, c := range []struct {
+		dir, file string
+		want      bool
+	}{{dir, app, true}, {below, app, true}, {filepath.Join(dir, "service"), app, false}, {dir, filepath.Join(dir, "new.yaml"), false}, {dir, "app.yaml", false}} {
 		for text, changed := range map[string]bool{"name: app\n": false, "name: other\n": true} {
-			m := &Measuring{request: Request{Plan: &plan.Plan{Text: text}, PlanFile: name, Revision: "HEAD"}}
-			if got := m.otherPlan(t.Context()); (got != "") != (want && changed) {
-				t.Errorf("%s with %q: got %q", name, text, got)
+			m := &Measuring{request: Request{Plan: &plan.Plan{Text: text}, PlanFile: c.file, Dir: c.dir, Revision: "HEAD"}}
+			if got := m.otherPlan(t.Context()); (got != "") != (c.want && changed) {
+				t.Errorf("%s beside %s with %q: got %q", c.file, c.dir, text, got)
 			}
 		}
 	}

@@ -17,6 +17,18 @@ serve({
   connect: (dsn) => new Database(dsn, FLAGS),
   bound: () => (args) => args,
 
+  statement(connection, sql, policy, query) {
+    if (policy !== "each") return likeBetterSQLite3.statement.call(this, connection, sql, policy, query);
+    return (args) => {
+      const prepared = connection.prepare(sql);
+      try {
+        return query ? prepared.all(...args) : prepared.run(...args).changes;
+      } finally {
+        prepared.finalize(); // as the garbage collector would, but late
+      }
+    };
+  },
+
   stored: (connection, sql) => (args) => {
     const prepared = connection.prepare(sql).safeIntegers(true);
     try {
