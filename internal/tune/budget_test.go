@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/internal/lab"
 )
 
 // A budget that is used up measures nothing more, as nothing could be confirmed.
@@ -35,6 +37,40 @@ func TestNothingLeftForTheSearch(t *testing.T) {
 	m := newMachine(func(Point) float64 { return 0 })
 	if o := run(t, indexed, 15*time.Second, m); !o.Unconfirmed || slices.ContainsFunc(m.asked, func(asked string) bool { return strings.HasPrefix(asked, "search") }) {
 		t.Errorf("got unconfirmed %t after %q, want no answer, and no search", o.Unconfirmed, m.asked)
+	}
+}
+
+// noting keeps notes.
+type noting struct {
+	lab.Watcher
+	said []string
+}
+
+func (n *noting) Note(text string) { n.said = append(n.said, text) }
+
+// A budget that seems too small is said to be so once, by what an estimate or the first launches
+// say of a member, and only where something would have to be confirmed.
+func TestSmallBudgetIsSaidOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		space   Space
+		budget  time.Duration
+		members []time.Duration
+		want    int
+	}{
+		"small by both":       {switches(8), 30 * time.Second, []time.Duration{time.Second, time.Second}, 1},
+		"an estimate too low": {switches(8), 30 * time.Second, []time.Duration{time.Millisecond, time.Second}, 1},
+		"enough":              {switches(8), 72 * time.Second, []time.Duration{time.Second}, 0},
+		"indexes only":        {Space{}, 30 * time.Second, []time.Duration{time.Second}, 0},
+		"unlimited":           {switches(8), 0, []time.Duration{time.Second}, 0},
+	} {
+		watcher := &noting{}
+		tuned := &Tuning{lab: &lab.Lab{Watcher: watcher}, space: c.space, request: Request{Budget: c.budget}}
+		for _, member := range c.members {
+			tuned.warn(member)
+		}
+		if len(watcher.said) != c.want {
+			t.Errorf("%s: got %q, want %d notes", name, watcher.said, c.want)
+		}
 	}
 }
 

@@ -142,6 +142,9 @@ func (t *Tuning) measure(ctx context.Context, b Block) (Measured, error) {
 			measured.Members[i].Launch = number
 		}
 	}
+	if measured.Took == t.spent { // it is the first block
+		t.warn(measured.Took / time.Duration(1+len(b.Points)))
+	}
 	return measured, nil
 }
 

@@ -67,6 +67,7 @@ type Tuning struct {
 	spent     time.Duration // of the budget
 	launches  int
 	disturbed int // of them, from outside
+	warned    bool
 
 	series  *lab.Series
 	stage   Stage
@@ -149,7 +150,7 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err != nil {
 		return lab.AsInputError(err)
 	}
-	if err := t.fits(ctx, only); err != nil {
+	if err := t.estimate(ctx, only); err != nil {
 		return err
 	}
 	if err := t.tryLevels(ctx); err != nil {
@@ -162,32 +163,37 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	return nil
 }
 
-const (
-	estimateTime = 5 * time.Second // of operations that are tried for an estimate
-	guessError   = 4               // how many times as long as in truth an estimate may be
-)
+// estimateTime is for how long operations are tried for an estimate.
+const estimateTime = 5 * time.Second
 
-// fits says before anything is measured where the budget seems too small for an answer, by an
-// estimate of the cells of the current settings, and refuses it where that is sure: a launch
-// would take longer than the budget, and tell nothing.
-func (t *Tuning) fits(ctx context.Context, only map[string][]string) error {
+// estimate says before anything is measured where the budget seems too small, by the cells of
+// the current settings. What cannot be checked is left to the first launch, which drops it with
+// a note.
+func (t *Tuning) estimate(ctx context.Context, only map[string][]string) error {
 	if t.request.Took != nil || t.request.Resume || len(t.space.active()) == 0 {
 		return nil
 	}
 	checked, err := t.lab.Check(ctx, lab.Request{Plan: t.request.Plan, PlanFile: t.request.PlanFile, Drivers: t.drivers[:1], Only: only}, estimateTime)
+	if errors.As(err, new(*lab.InputError)) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	launches := 2 * max(1, t.request.Plan.Launches) // each has its A/A test
-	needs := enough(checked.Least.Total() / time.Duration(launches))
-	small := fmt.Sprintf("too small to confirm anything: that takes %s by an estimate", minutes(needs))
-	switch budget := wording.Brief(t.request.Budget); {
-	case needs/guessError > t.request.Budget:
-		return lab.AsInputError(fmt.Errorf("the budget of %s is %s", budget, small), "give a larger --budget, or tune fewer operations with --only operation=NAME")
-	case needs > t.request.Budget:
-		t.lab.Watcher.Note(fmt.Sprintf("the budget of %s may be %s; stop, and give a larger --budget, or tune fewer operations with --only", budget, small))
-	}
+	t.warn(checked.Least.Total() / time.Duration(2*max(1, t.request.Plan.Launches))) // each has its A/A test
 	return nil
+}
+
+// warn says once where the budget seems too small for an answer, if a member of a launch takes so
+// long: whoever learns it from the answer has waited for nothing.
+func (t *Tuning) warn(member time.Duration) {
+	needs := enough(member)
+	if t.warned || t.request.Budget == 0 || needs <= t.request.Budget || len(t.space.active()) == 0 {
+		return
+	}
+	t.warned = true
+	t.lab.Watcher.Note(fmt.Sprintf("the budget of %s may be too small to confirm anything: that takes %s by an estimate; stop, and give a larger --budget, or tune fewer operations with --only",
+		wording.Brief(t.request.Budget), minutes(needs)))
 }
 
 // currentProfile is the profile with the settings in use.
