@@ -176,7 +176,7 @@ func knownRace(r crash.Result) (notes []string) {
 		return nil
 	}
 	for _, known := range advisories.OfTarget(assay.Target{Engine: r.Engine, EngineVersion: r.Version}) {
-		if known.WAL {
+		if known.ID == "sqlite-wal-reset" {
 			notes = append(notes, fmt.Sprintf("%s, %s: %s %s is known for this: %s (%s). Tried here for %s: %s",
 				r.Task.Driver, r.Task.Profile, r.Engine, r.Version, known.Sentence(), known.URL, wording.Brief(r.Took), r.Line()))
 		}

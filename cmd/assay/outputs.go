@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -183,13 +184,17 @@ func writeReport(path string, write func(io.Writer) error) error {
 const minColumns = 60 // a narrower terminal breaks the lines by itself
 
 // fold breaks the lines of a text that are wider than a terminal of so many columns
-// between words, and keeps how they are indented; 0: there is none.
+// between words, and keeps how they are indented, and the others as they are; 0: there is none.
 func fold(columns int, text string) string {
 	if columns == 0 {
 		return text
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
+		if utf8.RuneCountInString(line) <= max(columns, minColumns) {
+			lines = append(lines, line)
+			continue
+		}
 		words := strings.TrimLeft(line, " \t")
 		indent := strings.TrimSuffix(line, words)
 		lines = append(lines, wording.Wrap(max(columns, minColumns), indent, indent, words)...)

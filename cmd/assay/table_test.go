@@ -10,8 +10,8 @@ import (
 )
 
 func TestFold(t *testing.T) {
-	text := "a worker ended; last lines of stderr:\n  install version 24 of the program or a newer one, and say where\n\n  it is"
-	want := "a worker ended; last lines of stderr:\n  install version 24 of the program or a newer one, and say\n  where\n\n  it is"
+	text := "a worker ended; last lines of stderr:\n  install version 24 of the program or a newer one, and say where\n\n  it  is"
+	want := "a worker ended; last lines of stderr:\n  install version 24 of the program or a newer one, and say\n  where\n\n  it  is"
 	if got := fold(60, text); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
