@@ -20,22 +20,14 @@ serve({
   statement(connection, sql, policy, query) {
     if (policy !== "each") return likeBetterSQLite3.statement.call(this, connection, sql, policy, query);
     return (args) => {
-      const prepared = connection.prepare(sql);
-      try {
-        return query ? prepared.all(...args) : prepared.run(...args).changes;
-      } finally {
-        prepared.finalize(); // as the garbage collector would, but late
-      }
+      using prepared = connection.prepare(sql); // which is finalized, before the garbage collector would
+      return query ? prepared.all(...args) : prepared.run(...args).changes;
     };
   },
 
   stored: (connection, sql) => (args) => {
-    const prepared = connection.prepare(sql).safeIntegers(true);
-    try {
-      return prepared.values(...args);
-    } finally {
-      prepared.finalize(); // or what changes data and is explained would stay open
-    }
+    using prepared = connection.prepare(sql).safeIntegers(true); // or what changes data and is explained would stay open
+    return prepared.values(...args);
   },
 
   columns: (connection, sql) => connection.prepare(sql).columnNames,
