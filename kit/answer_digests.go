@@ -106,10 +106,8 @@ type answered struct {
 	steps answer.Steps
 }
 
-func (a *answered) Do(position int) (_ int, err error) {
-	if a.steps, err = answer.NewSteps(a.spec.Steps); err != nil {
-		return 0, err
-	}
+func (a *answered) Do(position int) (int, error) {
+	a.steps = answer.NewSteps(a.spec.Steps)
 	return a.Client.Do(position)
 }
 

@@ -120,10 +120,7 @@ func (p *prepared) verify(request wire.Verify) (wire.Verified, error) {
 	if request.Start < 0 || request.Count < 0 {
 		return wire.Verified{}, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
 	}
-	steps, err := answer.NewSteps(p.spec.Steps)
-	if err != nil {
-		return wire.Verified{}, err
-	}
+	steps := answer.NewSteps(p.spec.Steps)
 	if steps.Sum() == "" {
 		return wire.Verified{}, wire.Errorf(wire.Unsupported, "operation %q returns no rows", p.spec.Name)
 	}
@@ -141,10 +138,10 @@ func verifyQuery(db Database, request wire.Verify) (wire.Verified, error) {
 	if request.All == (request.SQL != "") {
 		return wire.Verified{}, wire.Errorf(wire.Invalid, "verify wants an operation, sql or all, one of them")
 	}
-	hash, err := answer.New(request.Returns)
-	if err != nil {
-		return wire.Verified{}, wire.Errorf(wire.Invalid, "returns: %v", err)
+	if err := wire.CheckTypes(request.Returns); err != nil {
+		return wire.Verified{}, err
 	}
+	hash := answer.New(request.Returns)
 	if err := db.Query(request.SQL, request.Returns, hash.Row); err != nil {
 		return wire.Verified{}, err
 	}

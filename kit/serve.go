@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"assay/kit/column"
 	"assay/kit/wire"
 )
 
@@ -76,7 +75,11 @@ type errorReply struct {
 // answer turns a request line into a reply, whatever the line holds.
 func (s *session) answer(line []byte) any {
 	var head wire.Envelope
-	if err := json.Unmarshal(line, &head); err != nil {
+	err := json.Unmarshal(line, &head)
+	if err == nil && head.ID < 1 {
+		err = errors.New("it has no id above zero")
+	}
+	if err != nil {
 		return errorReply{wire.Envelope{Type: "error"}, *wire.Errorf(wire.Invalid, "not a request: %v", err)}
 	}
 	body, err := s.handle(head.Type, line)
@@ -94,6 +97,9 @@ func asWireError(err error) *wire.Error {
 }
 
 func (s *session) handle(kind string, line []byte) (any, error) {
+	if s.database == nil && slices.Contains(wire.OfDatabase, kind) {
+		return nil, errNotOpen
+	}
 	switch kind {
 	case wire.TypeOpen:
 		return with(line, s.open)
@@ -143,36 +149,24 @@ func (s *session) open(request wire.Open) (wire.Opened, error) {
 var errNotOpen = wire.Errorf(wire.Invalid, "no database is open")
 
 func (s *session) settings(request wire.Settings) (wire.SettingsRead, error) {
-	if s.database == nil {
-		return wire.SettingsRead{}, errNotOpen
-	}
 	connections, err := s.database.Settings(request.Names)
 	return wire.SettingsRead{Connections: connections}, err
 }
 
 func (s *session) load(request wire.Load) (wire.Loaded, error) {
-	if s.database == nil {
-		return wire.Loaded{}, errNotOpen
-	}
 	loader, ok := s.database.(Loader)
 	if !ok {
 		return wire.Loaded{}, wire.Errorf(wire.Unsupported, "this worker loads no records")
 	}
-	records, err := column.Open(request.Records)
+	records, err := request.Open()
 	if err != nil {
-		return wire.Loaded{}, wire.Errorf(wire.Invalid, "records: %v", err)
+		return wire.Loaded{}, err
 	}
 	defer records.Close()
-	if records.Columns() != 2 || records.Type(0) != column.Blob || records.Type(1) != column.Blob {
-		return wire.Loaded{}, wire.Errorf(wire.Invalid, "records want two blob columns, keys and values")
-	}
 	return wire.Loaded{Records: int64(records.Rows())}, loader.Load(records)
 }
 
 func (s *session) check() (wire.Checked, error) {
-	if s.database == nil {
-		return wire.Checked{}, errNotOpen
-	}
 	checker, ok := s.database.(Checker)
 	if !ok {
 		return wire.Checked{}, wire.Errorf(wire.Unsupported, "this worker's engine has no check but what its SQL has")
@@ -182,9 +176,6 @@ func (s *session) check() (wire.Checked, error) {
 }
 
 func (s *session) prepare(request wire.Prepare) (wire.Prepared, error) {
-	if s.database == nil {
-		return wire.Prepared{}, errNotOpen
-	}
 	if request.Clients < 1 {
 		return wire.Prepared{}, wire.Errorf(wire.Invalid, "%d clients", request.Clients)
 	}
@@ -227,9 +218,6 @@ func (s *session) splits() int64 {
 
 func (s *session) verify(request wire.Verify) (wire.Verified, error) {
 	if request.Operation == "" {
-		if s.database == nil {
-			return wire.Verified{}, errNotOpen
-		}
 		if request.All && !slices.Contains(s.engine.Capabilities(), wire.CapKV) {
 			return wire.Verified{}, wire.Errorf(wire.Unsupported, "this worker is no key-value store")
 		}

@@ -82,9 +82,7 @@ func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *
 func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	text := s.SQL
 	if s.Query {
-		if s.hash, err = answer.New(assay.TypeNames(s.Returns)); err != nil {
-			return err
-		}
+		s.hash = answer.New(assay.TypeNames(s.Returns))
 		if text, err = plainQuery(conn, s.SQL); err != nil {
 			return err
 		}

@@ -188,11 +188,8 @@ func wrongValue(step assay.Step, got, want []any, private bool) string {
 		return fmt.Sprintf("it has %d columns, want %d", len(got), len(types))
 	}
 	digest := func(i int, value any) string {
-		hash, err := answer.New(types[i : i+1])
-		if err == nil {
-			err = hash.Row([]any{value})
-		}
-		return fmt.Sprint(err, hash.Sum())
+		hash := answer.New(types[i : i+1])
+		return fmt.Sprint(hash.Row([]any{value}), hash.Sum())
 	}
 	for i := range got {
 		switch {

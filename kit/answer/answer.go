@@ -32,18 +32,8 @@ type Hash struct {
 	rows  int64
 }
 
-// New returns a hash of rows with these declared types: int, real, text, blob
-// or bool, with a ? behind where NULL may occur.
-func New(types []string) (*Hash, error) {
-	for _, t := range types {
-		switch strings.TrimSuffix(t, "?") {
-		case "int", "real", "text", "blob", "bool":
-		default:
-			return nil, fmt.Errorf("type %q: want int, real, text, blob or bool", t)
-		}
-	}
-	return &Hash{types: types, hash: sha256.New()}, nil
-}
+// New returns a hash of rows with these declared types, of wire.Types. No value is of another.
+func New(types []string) *Hash { return &Hash{types: types, hash: sha256.New()} }
 
 // Row adds a row. Values are nil, int64, float64, string, []byte or bool; one
 // that cannot be of its declared type is an error.

@@ -13,18 +13,14 @@ import (
 type Steps []*Hash
 
 // NewSteps returns the hashes of steps by the types that they declare.
-func NewSteps(steps []wire.Step) (Steps, error) {
+func NewSteps(steps []wire.Step) Steps {
 	s := make(Steps, len(steps))
 	for i, step := range steps {
-		if !step.Query {
-			continue
-		}
-		var err error
-		if s[i], err = New(step.Returns); err != nil {
-			return nil, wire.Errorf(wire.Invalid, "step %d returns: %v", i+1, err)
+		if step.Query {
+			s[i] = New(step.Returns)
 		}
 	}
-	return s, nil
+	return s
 }
 
 // Row adds a row of a step.

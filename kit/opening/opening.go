@@ -119,7 +119,7 @@ func (s Settings) Read(name string) (string, bool, error) {
 		return "", false, wire.Errorf(wire.Invalid, "%q is not a setting", name)
 	}
 	answer, err := s.Conn.Texts("PRAGMA " + name)
-	if err != nil || len(answer) == 0 {
+	if err != nil || len(answer) == 0 || len(answer[0]) == 0 {
 		return "", false, err
 	}
 	return answer[0][0], true, nil

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"assay/kit/answer"
 	"assay/kit/wire"
@@ -68,16 +69,18 @@ func into(reply, result any, err error) error {
 	return errors.Join(err, json.Unmarshal(data, reply))
 }
 
-// isCall reports whether an operation is a worker's own, which tells what it did last.
-func isCall(op wire.Operation) bool { return len(op.Steps) > 0 && op.Steps[0].Call != "" }
+// isCall reports whether an operation is a worker's own, which tells what it did last, or has one.
+func isCall(op wire.Operation) bool {
+	return slices.ContainsFunc(op.Steps, func(s wire.Step) bool { return s.Call != "" }) || slices.ContainsFunc(op.Parts, isCall)
+}
 
 // hashes are those of an operation whose answers are digested.
 func hashes(op wire.Operation) (answer.Steps, error) {
-	steps, err := answer.NewSteps(op.Steps)
-	if err == nil && (op.Changes && !isCall(op) || steps.Sum() == "") {
-		err = wire.Errorf(wire.Unsupported, "operation %q changes data, returns no rows or is a mix: its answers are not digested", op.Name)
+	steps := answer.NewSteps(op.Steps)
+	if op.Changes && !isCall(op) || steps.Sum() == "" {
+		return nil, wire.Errorf(wire.Unsupported, "operation %q changes data, returns no rows or is a mix: its answers are not digested", op.Name)
 	}
-	return steps, err
+	return steps, nil
 }
 
 // fileSize is about how many bytes a file of rows may have: of several positions so many
@@ -135,11 +138,8 @@ func (d *digester) measure(ctx context.Context, request wire.Measure, op *ready)
 		if len(digests[unit.Unit]) >= asked.times(unit.Unit) {
 			return fmt.Errorf("unit %d was not asked for, or is told too often", unit.Unit)
 		}
-		steps, err := answer.NewSteps(parts[unit.Part].Steps)
-		if err != nil {
-			return err
-		}
-		err = each(digesting(steps))
+		steps := answer.NewSteps(parts[unit.Part].Steps)
+		err := each(digesting(steps))
 		digests[unit.Unit] = append(digests[unit.Unit], steps.Sum())
 		return err
 	})

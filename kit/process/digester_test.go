@@ -21,14 +21,24 @@ import (
 )
 
 func init() {
-	fakes["rows"] = tellsPositions
+	fakes["rows"] = tellsPositions(wire.CapOrdered)
+	fakes["sql"] = tellsPositions(wire.CapSQL)
+	fakes["kv"] = tellsPositions(wire.CapKV)
+	fakes["calls"] = tellsPositions(wire.CapCall)
 	fakes["pipe"] = tellsByPipe
 }
 
 // tellsPositions is a worker whose operations answer their positions. The name says what it tells
-// of a measurement: numbers and parts of units.
-func tellsPositions() {
-	check(wire.Write(os.Stdout, wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapQuery}}))
+// of a measurement: numbers and parts of units. What queries answer is a row without columns.
+func tellsPositions(capability string) func() {
+	return func() {
+		hello := wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapQuery, capability}, Calls: []string{"own"}}
+		check(wire.Write(os.Stdout, hello))
+		servePositions()
+	}
+}
+
+func servePositions() {
 	serve(func(head wire.Envelope, line []byte) any {
 		var asked struct {
 			Operation json.RawMessage `json:"operation"`
@@ -44,6 +54,8 @@ func tellsPositions() {
 			rows = binary.LittleEndian.AppendUint64(append(rows, 1), row[0])
 		}
 		switch head.Type {
+		case wire.TypeQuery:
+			rows = append(make([]byte, 12), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 		case wire.TypeVerify:
 			for p := asked.Start; p < asked.Start+asked.Count; p++ {
 				tell(0, 0, uint64(p))
@@ -92,8 +104,7 @@ func beginOpen(t *testing.T, name, dir string) *Worker {
 
 func positionsDigest(t *testing.T, positions ...int64) string {
 	t.Helper()
-	hash, err := answer.New([]string{"int"})
-	must(t, err)
+	hash := answer.New([]string{"int"})
 	for _, p := range positions {
 		must(t, hash.Row([]any{p}))
 	}
@@ -203,52 +214,130 @@ func TestDigesterOpensNothingElse(t *testing.T) {
 	}
 }
 
+// sends has a worker refuse requests as it goes.
+type sends struct {
+	*testing.T
+	*Worker
+}
+
+func sendsTo(t *testing.T, fake string) sends {
+	return sends{t, begin(t, fake, Options{Dir: t.TempDir()})}
+}
+
+func (s sends) refused(code, kind string, requests ...any) {
+	s.Helper()
+	for _, request := range requests {
+		var remote *wire.Error
+		if err := s.Call(s.Context(), kind, request, nil); !errors.As(err, &remote) || remote.Code != code || !remote.Definite {
+			s.Errorf("%s of %+v: got %v, want %s", kind, request, err, code)
+		}
+	}
+}
+
+func (s sends) open(request wire.Open) { s.must(wire.TypeOpen, request) }
+
+func (s sends) must(kind string, requests ...any) {
+	s.Helper()
+	for _, request := range requests {
+		must(s.T, s.Call(s.Context(), kind, request, nil))
+	}
+}
+
+var (
+	ints    = []column.Type{column.Int, column.Int, column.Int}
+	askStep = wire.Step{SQL: "SELECT", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}
+)
+
+// prepareOf prepares a copy of an operation of two clients, changed.
+func prepareOf(trace string, change func(*wire.Prepare)) wire.Prepare {
+	p := wire.Prepare{Operation: wire.Operation{Name: "new", Steps: []wire.Step{askStep}, Trace: trace}, Clients: 2}
+	change(&p)
+	return p
+}
+
+func mixOf(t *testing.T, part wire.Prepare, rows ...[]any) wire.Prepare {
+	trace := columntest.Write(t, ints[:len(rows[0])], rows...)
+	return wire.Prepare{Operation: wire.Operation{Name: "mix", Parts: []wire.Operation{part.Operation}, Trace: trace}, Clients: 2}
+}
+
 // Requests that may not be made do not reach a worker that writes rows to files.
 func TestRequestsThatMayNotBe(t *testing.T) {
-	ints := []column.Type{column.Int, column.Int, column.Int}
 	trace := columntest.Write(t, ints[:1], []any{int64(0)}, []any{int64(1)}, []any{int64(2)})
-	step := wire.Step{SQL: "SELECT", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}
-	op := func(name string, change func(*wire.Operation)) wire.Prepare {
-		p := wire.Prepare{Operation: wire.Operation{Name: name, Steps: []wire.Step{step}, Trace: trace}, Clients: 2}
-		change(&p.Operation)
-		return p
+	with := func(change func(*wire.Prepare)) wire.Prepare { return prepareOf(trace, change) }
+	named := func(name string, transaction int) wire.Prepare {
+		return with(func(p *wire.Prepare) { p.Operation.Name, p.Operation.Transaction = name, transaction })
 	}
-	asIs := func(*wire.Operation) {}
-	mix := func(rows ...[]any) func(*wire.Operation) {
-		return func(o *wire.Operation) {
-			o.Steps, o.Parts, o.Trace = nil, []wire.Operation{op("part", asIs).Operation}, columntest.Write(t, ints[:len(rows[0])], rows...)
-		}
-	}
-	call := func(o *wire.Operation) { o.Steps = []wire.Step{{Call: "own", N: 1}} }
 	draw := []any{int64(0), int64(2), int64(0)}
-	w := begin(t, "rows", Options{Dir: t.TempDir()})
-	refused := func(code, kind string, request any) {
-		t.Helper()
-		var remote *wire.Error
-		if err := w.Call(t.Context(), kind, request, nil); !errors.As(err, &remote) || remote.Code != code || !remote.Definite {
-			t.Errorf("%s of %+v: got %v, want %s", kind, request, err, code)
-		}
+	w := sendsTo(t, "rows")
+	for kind, request := range map[string]any{wire.TypePrepare: named("a", 0), wire.TypeMeasure: wire.Measure{Operation: "a", Nanos: 1},
+		wire.TypeVerify: wire.Verify{Operation: "a"}, wire.TypeSettings: wire.Settings{}, wire.TypeQuery: wire.Query{}, wire.TypeLoad: wire.Load{}, wire.TypeCheck: nil} {
+		w.refused(wire.Invalid, kind, request)
 	}
-	refused(wire.Invalid, wire.TypePrepare, op("a", asIs))
-	refused(wire.Invalid, wire.TypeOpen, wire.Open{})
-	must(t, w.Call(t.Context(), wire.TypeOpen, wire.Open{Readers: 1}, nil))
-	refused(wire.Invalid, wire.TypeOpen, wire.Open{Readers: 1})
-	for _, p := range []wire.Prepare{op("a", asIs), op("k", func(o *wire.Operation) { o.Transaction = 3 }), op("ordered", mix(draw))} {
-		must(t, w.Call(t.Context(), wire.TypePrepare, p, nil))
+	w.refused(wire.Invalid, wire.TypeOpen, wire.Open{})
+	w.open(wire.Open{Readers: 1})
+	w.refused(wire.Invalid, wire.TypeOpen, wire.Open{Readers: 1})
+	ordered := mixOf(t, named("part", 0), draw)
+	w.must(wire.TypePrepare, named("a", 0), named("k", 3), ordered)
+	w.refused(wire.Invalid, wire.TypePrepare, named("a", 0), wire.Prepare{Operation: wire.Operation{Name: "nobody"}}, named("short", 4),
+		with(func(p *wire.Prepare) { p.Operation.Trace += "-" }),
+		with(func(p *wire.Prepare) { p.Operation.Steps = append(p.Operation.Steps, askStep) }), // too few columns
+		with(func(p *wire.Prepare) { p.Operation.Steps, p.Operation.Trace = nil, "" }),
+		with(func(p *wire.Prepare) { p.Operation.Statement = "twice" }),
+		with(func(p *wire.Prepare) { p.Operation.Steps[0].Returns = []string{"date"} }),
+		mixOf(t, named("part", 0), []any{int64(0), int64(3)}), mixOf(t, named("part", 0), []any{int64(1), int64(0)}),
+		mixOf(t, named("part", 0), []any{int64(0), int64(0), int64(1)}))
+	w.refused(wire.Invalid, wire.TypeMeasure, wire.Measure{Operation: "none", Nanos: 1}, wire.Measure{Operation: "a"}, wire.Measure{Operation: "a", Nanos: 1, Operations: 1},
+		wire.Measure{Operation: "a", Start: -1, Nanos: 1}, wire.Measure{Operation: "a", Nanos: 1, Answers: true}, wire.Measure{Operation: "k", Start: 1, Nanos: 1},
+		wire.Measure{Operation: "k", Operations: 2}, wire.Measure{Operation: "mix", Nanos: 1}, wire.Measure{Operation: "mix", Start: 1, Operations: 1})
+	w.refused(wire.Unsupported, wire.TypeMeasure, wire.Measure{Operation: "a", Operations: 1, Phases: true})
+	w.refused(wire.Invalid, wire.TypeVerify, wire.Verify{Operation: "none", Count: 1}, wire.Verify{Operation: "a", Start: -1}, wire.Verify{All: true, Returns: []string{"date"}})
+}
+
+// What a kind of worker does not run is refused: here of SQL, stores and calls.
+func TestRequestsToAnotherKind(t *testing.T) {
+	trace := columntest.Write(t, []column.Type{column.Blob}, []any{[]byte("k")})
+	of := func(clients int, changes bool, steps ...wire.Step) wire.Prepare {
+		return wire.Prepare{Operation: wire.Operation{Name: "new", Steps: steps, Changes: changes}, Clients: clients}
 	}
-	for _, p := range []wire.Prepare{op("a", asIs), {Operation: wire.Operation{Name: "nobody"}},
-		op("missing", func(o *wire.Operation) { o.Trace += "-" }), op("narrow", func(o *wire.Operation) { o.Steps = append(o.Steps, step) }),
-		op("short", func(o *wire.Operation) { o.Transaction = 4 }), op("beyond", mix([]any{int64(0), int64(3)})),
-		op("no part", mix([]any{int64(1), int64(0)})), op("after itself", mix([]any{int64(0), int64(0), int64(1)}))} {
-		refused(wire.Invalid, wire.TypePrepare, p)
+	get := wire.Step{KV: wire.Get, Query: true, Args: 1, Rows: 1, Returns: []string{"blob"}}
+	own, plain := wire.Step{Call: "own", N: 1, Query: true, Rows: -1, Returns: []string{"int"}}, wire.Step{SQL: "SELECT"}
+	draw := []any{int64(0), int64(0), int64(0)}
+
+	sql := sendsTo(t, "sql")
+	sql.open(wire.Open{Readers: 1})
+	sql.refused(wire.Invalid, wire.TypePrepare, of(1, true, plain)) // without a writer
+	sql.refused(wire.Unsupported, wire.TypePrepare, of(1, false, plain, wire.Step{KV: wire.Get}), mixOf(t, of(1, false, plain), draw))
+
+	kv := sendsTo(t, "kv")
+	kv.open(wire.Open{Readers: 1, Writers: 1})
+	kv.refused(wire.Unsupported, wire.TypePrepare, of(1, false, plain))
+	kv.refused(wire.Invalid, wire.TypePrepare, of(1, false, get)) // without a trace
+	kv.refused(wire.Invalid, wire.TypeLoad, wire.Load{Records: trace}, wire.Load{Records: trace + "-"})
+	short := filepath.Join(t.TempDir(), "short")
+	must(t, os.WriteFile(short, []byte("ASSAYCOL"), 0o600))
+	kv.refused(wire.Invalid, wire.TypeLoad, wire.Load{Records: short})
+
+	calls := sendsTo(t, "calls")
+	calls.open(wire.Open{Writers: 1})
+	sized, grease, batch := own, own, of(1, true, own)
+	sized.N, grease.Call, batch.Operation.Transaction = 0, "grease", 2
+	calls.refused(wire.Unsupported, wire.TypePrepare, of(1, true, grease))
+	calls.refused(wire.Invalid, wire.TypePrepare, of(2, true, own), of(1, true, sized), batch, of(1, true, own, own), of(1, true, plain, own), mixOf(t, of(1, true, own), draw[:2]))
+	once := of(1, true, own)
+	once.Operation.Name = "0/0"
+	calls.must(wire.TypePrepare, once)
+	calls.refused(wire.Invalid, wire.TypeVerify, wire.Verify{Operation: "0/0", Count: 1})
+	calls.must(wire.TypeMeasure, wire.Measure{Operation: "0/0", Operations: 1})
+	calls.must(wire.TypeVerify, wire.Verify{Operation: "0/0", Count: 1})
+}
+
+// A row without columns tells nothing of a setting.
+func TestSettingsOfRowsWithoutColumns(t *testing.T) {
+	w := sendsTo(t, "sql")
+	w.open(wire.Open{Readers: 1})
+	var read wire.SettingsRead
+	must(t, w.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{"cache_size", "busy_timeout"}}, &read))
+	if len(read.Connections) != 1 || len(read.Connections[0].Settings) > 0 {
+		t.Errorf("got %+v, want a connection of which nothing is known", read)
 	}
-	refused(wire.Unsupported, wire.TypePrepare, op("call", call))
-	for _, m := range []wire.Measure{{Operation: "none", Nanos: 1}, {Operation: "a"}, {Operation: "a", Nanos: 1, Operations: 1},
-		{Operation: "a", Start: -1, Nanos: 1}, {Operation: "a", Nanos: 1, Answers: true}, {Operation: "k", Start: 1, Nanos: 1},
-		{Operation: "k", Operations: 2}, {Operation: "ordered", Nanos: 1}, {Operation: "ordered", Start: 1, Operations: 1}} {
-		refused(wire.Invalid, wire.TypeMeasure, m)
-	}
-	refused(wire.Unsupported, wire.TypeMeasure, wire.Measure{Operation: "a", Operations: 1, Phases: true})
-	refused(wire.Invalid, wire.TypeVerify, wire.Verify{Operation: "none", Count: 1})
-	refused(wire.Invalid, wire.TypeVerify, wire.Verify{Operation: "a", Start: -1})
 }

@@ -225,16 +225,19 @@ func (w *Worker) handshake(ctx context.Context) error {
 		return w.breach(fmt.Sprintf("it speaks version %d, this is version %d: build worker and assay from the same source", w.hello.Protocol, wire.Protocol))
 	}
 	w.handle = w.call
-	has := func(capability string) bool { return slices.Contains(w.hello.Capabilities, capability) }
-	if has(wire.CapQuery) {
+	if w.has(wire.CapQuery) {
 		w.digester = &digester{Worker: w, prepared: map[string]*ready{}}
 		handle := w.digester.call
-		if has(wire.CapSQL) && !has(wire.CapPostgreSQL) && !has(wire.CapDuckDB) {
+		if w.has(wire.CapSQL) && !w.has(wire.CapPostgreSQL) && !w.has(wire.CapDuckDB) {
 			handle = (&sqliteWorker{digester: w.digester}).call
 		}
 		w.handle = w.digester.allowed(handle)
 	}
 	return nil
+}
+
+func (w *Worker) has(capability string) bool {
+	return slices.Contains(w.hello.Capabilities, capability)
 }
 
 // Hello returns what the worker said first.

@@ -22,14 +22,11 @@ type ready struct {
 
 func (r *ready) unit() int64 { return int64(max(1, r.Transaction)) }
 
-// ofDatabase are the requests that need an open database.
-var ofDatabase = []string{wire.TypeSettings, wire.TypePrepare, wire.TypeMeasure, wire.TypeVerify, wire.TypeLoad, wire.TypeCheck, wire.TypeQuery}
-
 // allowed answers requests of a worker that writes rows to files. What may not be asked is
 // refused here, so that no library need do it.
 func (d *digester) allowed(handle handler) handler {
 	return func(ctx context.Context, kind string, request, reply any) error {
-		if d.opened == nil && slices.Contains(ofDatabase, kind) {
+		if d.opened == nil && (kind == wire.TypeQuery || slices.Contains(wire.OfDatabase, kind)) {
 			return wire.Errorf(wire.Invalid, "no database is open")
 		}
 		var done func()
@@ -47,6 +44,11 @@ func (d *digester) allowed(handle handler) handler {
 			done = func() { op.measured = true }
 		case wire.Verify:
 			err = d.verifiable(r)
+		case wire.Load:
+			var records *column.File
+			if records, err = r.Open(); err == nil {
+				err = records.Close()
+			}
 		}
 		if err == nil {
 			err = handle(ctx, kind, request, reply)
@@ -76,12 +78,16 @@ func (d *digester) preparable(r wire.Prepare) (*ready, error) {
 		return nil, wire.Errorf(wire.Invalid, "operation %q is prepared already", r.Operation.Name)
 	case r.Clients < 1:
 		return nil, wire.Errorf(wire.Invalid, "%d clients", r.Clients)
-	case isCall(r.Operation):
-		op.length = 1
-		return op, d.callable(r)
 	}
 	var err error
 	op.length, op.ordered, err = d.lengthOf(r.Operation)
+	switch {
+	case err != nil:
+	case isCall(r.Operation):
+		err = d.callable(r)
+	case op.ordered && r.Clients > 1 && !d.has(wire.CapOrdered):
+		err = wire.Errorf(wire.Unsupported, "the clients of this worker keep no order")
+	}
 	return op, err
 }
 
@@ -107,9 +113,10 @@ func (d *digester) lengthOf(op wire.Operation) (length int64, ordered bool, err 
 		return length, ordered, err
 	}
 	switch {
-	case slices.Contains(d.hello.Capabilities, wire.CapSQL):
-		err = op.CheckConnections(d.opened.Readers, d.opened.Writers)
-	case slices.Contains(d.hello.Capabilities, wire.CapKV):
+	case isCall(op): // see callable
+	case d.has(wire.CapSQL):
+		err = op.CheckSQL(d.opened.Readers, d.opened.Writers)
+	case d.has(wire.CapKV):
 		err = op.CheckStore(trace)
 	}
 	return length, ordered, err
@@ -117,12 +124,12 @@ func (d *digester) lengthOf(op wire.Operation) (length int64, ordered bool, err 
 
 // callable refuses a call that is not alone, or that the worker has not.
 func (d *digester) callable(r wire.Prepare) error {
-	step := r.Operation.Steps[0]
+	op := r.Operation
 	switch {
-	case !slices.Contains(d.hello.Calls, step.Call):
-		return wire.Errorf(wire.Unsupported, "%s has no operation %q of its own", d.hello.Target.Driver, step.Call)
-	case len(r.Operation.Steps) > 1 || r.Clients > 1 || step.N < 1 || r.Operation.Transaction > 1:
+	case len(op.Steps) != 1 || r.Clients > 1 || op.Steps[0].N < 1 || op.Transaction > 1:
 		return wire.Errorf(wire.Invalid, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
+	case !slices.Contains(d.hello.Calls, op.Steps[0].Call):
+		return wire.Errorf(wire.Unsupported, "%s has no operation %q of its own", d.hello.Target.Driver, op.Steps[0].Call)
 	}
 	return nil
 }
@@ -150,7 +157,7 @@ func (d *digester) measurable(r wire.Measure) (*ready, error) {
 
 func (d *digester) verifiable(r wire.Verify) error {
 	if r.Operation == "" {
-		return nil
+		return wire.CheckTypes(r.Returns)
 	}
 	op, err := d.find(r.Operation)
 	switch {

@@ -34,7 +34,7 @@ type operation[C comparable] struct {
 
 // Prepare looks whether the operation's SQL can be executed, and how.
 func (d *Database[C]) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
-	if err := spec.CheckConnections(d.request.Readers, d.request.Writers); err != nil {
+	if err := spec.CheckSQL(d.request.Readers, d.request.Writers); err != nil {
 		return nil, err
 	}
 	o := &operation[C]{db: d, spec: spec}

@@ -145,14 +145,6 @@ func TestPrepareFails(t *testing.T) {
 			}
 		})
 	}
-	operation, err := readers.Prepare(wire.Operation{Name: "o", Steps: []wire.Step{{SQL: "Q", Query: true, Returns: []string{"date"}}}}, nil)
-	must(t, err)
-	if _, err := operation.Client(); err == nil {
-		t.Error("a client scans dates")
-	}
-	if err := operation.Answer(0, nil); err == nil {
-		t.Error("an answer has dates")
-	}
 }
 
 // TestReaderBusy: busy is marked and the driver's error kept.

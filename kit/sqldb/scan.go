@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"assay/kit"
-	"assay/kit/wire"
 )
 
 // destinations is the room that the rows of an answer are scanned into, one
@@ -22,17 +21,17 @@ type destinations struct {
 
 // newStored returns the room for values as they are stored. Verified answers
 // are read so: database/sql would make an int of the text '5'.
-func newStored(types []string) (destinations, error) {
-	d, err := newDestinations(types)
+func newStored(types []string) destinations {
+	d := newDestinations(types)
 	for i := range d.pointers {
 		d.pointers[i] = &d.values[i]
 		d.texts = append(d.texts, strings.HasPrefix(types[i], "text"))
 	}
 	d.stored, d.truths = true, false
-	return d, err
+	return d
 }
 
-func newDestinations(types []string) (destinations, error) {
+func newDestinations(types []string) destinations {
 	d := destinations{pointers: make([]any, len(types)), values: make([]any, len(types))}
 	for i, t := range types {
 		switch t {
@@ -56,11 +55,9 @@ func newDestinations(types []string) (destinations, error) {
 			d.pointers[i] = new(*[]byte)
 		case "bool?":
 			d.pointers[i], d.truths = new(sql.NullBool), true
-		default:
-			return destinations{}, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", t)
 		}
 	}
-	return d, nil
+	return d
 }
 
 // scan reads and closes rows, scans every column of each, shows them to visit

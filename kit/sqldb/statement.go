@@ -14,11 +14,10 @@ func (a *api) Stmt(c *conn, step worker.Step, compiled worker.Compiled) (worker.
 	if step.Around && a.begin != "" {
 		return map[bool]call{true: c.begin, false: c.commit}[step.SQL == a.Begin()], nil
 	}
-	dest, err := newDestinations(step.Returns)
-	s := &statement{Step: step, on: c.handle, each: step.Policy == wire.Each, args: make([]any, step.Args), dest: dest,
+	s := &statement{Step: step, on: c.handle, each: step.Policy == wire.Each, args: make([]any, step.Args), dest: newDestinations(step.Returns),
 		strict: a.connector.driver.Other != nil}
 	s.compiled, _ = compiled.(*sql.Stmt)
-	return s, err
+	return s, nil
 }
 
 // call is a step that is a call of the driver.
@@ -102,11 +101,9 @@ func (s *statement) Show(row int, visit func([]any) error) (int, error) {
 	}
 	if s.stored == nil {
 		same := *s
-		var err error
-		if same.dest, err = newStored(s.Returns); err != nil {
-			return 0, err
-		}
+		same.dest = newStored(s.Returns)
 		if s.Query {
+			var err error
 			if same.SQL, err = stored(s.on, s.SQL, s.FirstArguments()); err != nil {
 				return 0, err
 			}

@@ -81,9 +81,9 @@ func (a *api) Explain(conn Conn, step worker.Step) ([]string, error) {
 		return nil, err
 	}
 	var lines []string
-	s, err := newStep(conn, worker.Step{Step: wire.Step{Query: true, Args: step.Args, Returns: []string{"int", "int", "int", "text"}}, // id, parent, unused, detail
+	s := newStep(conn, worker.Step{Step: wire.Step{Query: true, Args: step.Args, Returns: []string{"int", "int", "int", "text"}}, // id, parent, unused, detail
 		Trace: step.Trace, First: step.First})
-	if err == nil && (step.Args == 0 || step.Trace.Rows() > 0) {
+	if step.Args == 0 || step.Trace.Rows() > 0 {
 		_, err = s.run(stmt, func(row []any) error {
 			lines = append(lines, row[3].(string))
 			return nil

@@ -10,11 +10,9 @@ import (
 
 // Stmt makes a step ready by its statement policy.
 func (a *api) Stmt(conn Conn, step worker.Step, compiled worker.Compiled) (worker.Stmt, error) {
-	s, err := newStep(conn, step)
+	s := newStep(conn, step)
 	cacher, caches := conn.(Cacher)
 	switch {
-	case err != nil:
-		return nil, err
 	case step.Script:
 		return &script{s}, nil
 	case step.Policy == wire.Never && step.Around:
@@ -38,9 +36,8 @@ type step struct {
 	dest destinations
 }
 
-func newStep(conn Conn, s worker.Step) (step, error) {
-	dest, err := newDestinations(s.Returns)
-	return step{Step: s, conn: conn, args: Args{trace: s.Trace, first: s.First, values: make([]any, s.Args)}, dest: dest}, err
+func newStep(conn Conn, s worker.Step) step {
+	return step{Step: s, conn: conn, args: Args{trace: s.Trace, first: s.First, values: make([]any, s.Args)}, dest: newDestinations(s.Returns)}
 }
 
 // run executes a compiled statement and returns the number of rows answered or

@@ -208,8 +208,7 @@ func TestEveryTypeIsRead(t *testing.T) {
 	const all = "SELECT all_types"
 	types := []string{"int", "real", "text", "blob", "bool", "int?", "text?"}
 	f.answers[all] = []any{int64(1), 1.5, "ü", []byte{0}, true, nil, "x"}
-	dest, err := newDestinations(types)
-	must(t, err)
+	dest := newDestinations(types)
 	conn, err := f.open(Source{})
 	must(t, err)
 	stmt, err := conn.Prepare(all)
@@ -221,9 +220,6 @@ func TestEveryTypeIsRead(t *testing.T) {
 	}, nil)
 	if err != nil || !reflect.DeepEqual(got, f.answers[all]) {
 		t.Errorf("%v, %v; want %v", got, err, f.answers[all])
-	}
-	if _, err := newDestinations([]string{"date"}); err == nil {
-		t.Error("type date was taken")
 	}
 }
 

@@ -1,6 +1,25 @@
 package wire
 
-import "assay/kit/column"
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"assay/kit/column"
+)
+
+// Types are those of columns, which have a ? behind them where NULL may occur.
+var Types = []string{"int", "real", "text", "blob", "bool"}
+
+// CheckTypes refuses types that there are not.
+func CheckTypes(types []string) error {
+	for _, t := range types {
+		if !slices.Contains(Types, strings.TrimSuffix(t, "?")) {
+			return Errorf(Invalid, "type %q: want int, real, text, blob or bool", t)
+		}
+	}
+	return nil
+}
 
 // Units returns how many units the trace of an operation has, which is nil where there is
 // none, or why they cannot be run. Those of a mix's parts come with it.
@@ -13,9 +32,16 @@ func (op Operation) Units(trace *column.File, parts ...int64) (int64, error) {
 		if step.Args < 0 {
 			return 0, Errorf(Invalid, "operation %q: step %d takes %d arguments", op.Name, i+1, step.Args)
 		}
+		if err := CheckTypes(step.Returns); err != nil {
+			return 0, Errorf(Invalid, "operation %q: step %d returns: %v", op.Name, i+1, err)
+		}
 		wanted += step.Args
 	}
 	switch {
+	case len(op.Steps)+len(op.Parts) == 0:
+		return 0, Errorf(Invalid, "operation %q has no steps", op.Name)
+	case !slices.Contains([]Policy{"", Once, Each, Never}, op.Statement):
+		return 0, Errorf(Invalid, "operation %q: statement %q: want once, each or never", op.Name, op.Statement)
 	case op.Transaction < 0:
 		return 0, Errorf(Invalid, "operation %q: transactions of %d operations", op.Name, op.Transaction)
 	case op.Transaction > 0 && len(op.Parts) > 0:
@@ -60,9 +86,14 @@ func (op Operation) checkMix(trace *column.File, lengths []int64) error {
 	return nil
 }
 
-// CheckConnections refuses an operation of SQL for which no connection was opened, and
-// transactions of one that changes nothing.
-func (op Operation) CheckConnections(readers, writers int) error {
+// CheckSQL refuses an operation that is not of SQL, or for which no connection was opened,
+// and transactions of one that changes nothing.
+func (op Operation) CheckSQL(readers, writers int) error {
+	for i, s := range op.Steps {
+		if s.SQL == "" || s.Call != "" {
+			return Errorf(Unsupported, "step %d: this worker runs SQL, and not %q", i+1, s.KV+s.Call)
+		}
+	}
 	if op.Changes && writers == 0 || !op.Changes && readers == 0 {
 		return Errorf(Invalid, "operation %q has no connection: open asked for none of its kind", op.Name)
 	}
@@ -115,6 +146,18 @@ func (op Operation) CheckStore(trace *column.File) error {
 		from += want
 	}
 	return nil
+}
+
+// Open opens the records to load.
+func (l Load) Open() (*column.File, error) {
+	records, err := column.Open(l.Records)
+	if err != nil {
+		return nil, Errorf(Invalid, "records: %v", err)
+	}
+	if records.Columns() == 2 && records.Type(0) == column.Blob && records.Type(1) == column.Blob {
+		return records, nil
+	}
+	return nil, errors.Join(Errorf(Invalid, "records want two blob columns, keys and values"), records.Close())
 }
 
 // Check returns why units of so many operations cannot be measured so, nil where they can.

@@ -35,6 +35,9 @@ const (
 	TypeClose    = "close"
 )
 
+// OfDatabase are the requests, apart from query and serve, that need an open database.
+var OfDatabase = []string{TypeSettings, TypePrepare, TypeMeasure, TypeVerify, TypeLoad, TypeCheck}
+
 // The codes of errors.
 const (
 	Unsupported = "unsupported" // the worker does not do this; nothing happened

@@ -56,6 +56,7 @@ var fakes = map[string]fake{
 	"failing":     {reply: replace(`"counters"`, `"errors":1,"counters"`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone"}},
 	"agreeing":    {engine: idle{capabilities: []string{wire.CapCall}}, fails: []string{"every call does its units", "a call of which no unit is right says why, and how long it took", "a call that there is not is refused", "a call of several clients or without a size is refused"}},
 	"complaining": {reply: complaining(`"message":"a database is open already"`, `"message":""`), fails: []string{"a second open is refused"}},
+	"obliging":    {reply: replace(`"code":"invalid"(.*no id above)`, `"code":"unsupported"$1`), fails: []string{"garbage is answered invalid or ends the worker with an error"}},
 	"quiet exit":  {request: dieOn(-1), fails: []string{"garbage is answered invalid or ends the worker with an error"}},
 }
 

@@ -62,15 +62,19 @@ var talkChecks = []check{
 }
 
 func garbage(b *bench) {
-	err := b.worker.Garbage(b.ctx, "{not json")
-	var ended *process.ExitError
-	var answered *wire.Error
-	switch {
-	case errors.As(err, &answered):
-		expect("code", answered.Code, wire.Invalid)
-	case errors.As(err, &ended) && ended.Status != "exit status 0":
-	default:
-		fail("want an error reply or an exit with an error, got %v", err)
+	for _, line := range []string{"{not json", "{}", "[]"} {
+		one := b.another()
+		err := one.worker.Garbage(b.ctx, line)
+		one.worker.Kill()
+		var ended *process.ExitError
+		var answered *wire.Error
+		switch {
+		case errors.As(err, &answered):
+			expect("code for "+line, answered.Code, wire.Invalid)
+		case errors.As(err, &ended) && ended.Status != "exit status 0":
+		default:
+			fail("%s: want an error reply or an exit with an error, got %v", line, err)
+		}
 	}
 }
 

@@ -9,13 +9,10 @@ import (
 	"assay/kit/wire"
 )
 
-// declaredTypes are the columns of the table below.
-var declaredTypes = []string{"int", "real", "text", "blob", "bool"}
-
 // conversion says what a stored value is as each declared type; nil is an error.
 type conversion struct {
 	literal string // in SQL
-	as      [5]any // by declared type
+	as      [5]any // by wire.Types
 }
 
 // conversions is the table of the protocol.
@@ -38,7 +35,7 @@ func typesDeclared(b *bench) {
 	flags := []string{"CREATE TABLE flag(yes BOOLEAN)", "INSERT INTO flag VALUES (7), (-1)"}
 	b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: flags})
 	for row, c := range conversions {
-		for i, declared := range declaredTypes {
+		for i, declared := range wire.Types {
 			for _, suffix := range []string{"", "?"} {
 				name := fmt.Sprintf("%d %s%s", row, declared, suffix)
 				b.converts(name, "SELECT "+c.literal, declared+suffix, c.as[i], c.literal == "NULL" && suffix != "")

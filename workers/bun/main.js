@@ -13,7 +13,7 @@ serve({
   opens: "const db = new Database({{dsn}}, 0x46);",
   executes: "db.run({{sql}});",
   version: () => process.versions.bun,
-  facts: { node: undefined },
+  facts: { node: undefined, uncounted: "allocs, alloc_bytes: Bun does not count them" },
   connect: (dsn) => new Database(dsn, FLAGS),
   bound: () => (args) => args,
 

@@ -38,7 +38,7 @@ func refusal(t *testing.T, ctx context.Context, conn *sql.Conn, rows *Rows) stri
 		for i, of := range types {
 			names[i] = string(of)
 		}
-		hash, err := answer.New(names)
+		hash, err := answer.New(names), error(nil)
 		for _, key := range keys {
 			var found *sql.Rows
 			if err == nil {

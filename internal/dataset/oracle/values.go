@@ -36,9 +36,7 @@ type valuesBuilder struct {
 func makeValues(get assay.Operation, path string, keys []column.Type, build func(*valuesBuilder) error) (_ *Values, err error) {
 	b := &valuesBuilder{Values: Values{Get: get, Path: path}, types: get.Steps[0].Returns, keys: column.NewFileBuilder(filepath.Dir(path), keys...)}
 	defer func() { err = errors.Join(err, b.keys.Close()) }()
-	if b.rows, err = answer.New(assay.TypeNames(b.types)); err != nil {
-		return nil, err
-	}
+	b.rows = answer.New(assay.TypeNames(b.types))
 	if err := build(b); err != nil || b.Exact+len(b.Allowed) == 0 {
 		return nil, err
 	}
@@ -65,14 +63,14 @@ func (b *valuesBuilder) contest(key []any, allowed []string) error {
 
 // digestRows is the digest of an answer. A row that is nil is not there.
 func digestRows(types []assay.Type, rows ...[]any) (string, error) {
-	hash, err := answer.New(assay.TypeNames(types))
+	hash := answer.New(assay.TypeNames(types))
 	for _, row := range rows {
-		if err == nil && row != nil {
-			err = hash.Row(row)
+		if row == nil {
+			continue
 		}
-	}
-	if err != nil {
-		return "", err
+		if err := hash.Row(row); err != nil {
+			return "", err
+		}
 	}
 	return hash.Sum(), nil
 }

@@ -74,6 +74,7 @@ async function serve(driver) {
   say({ type: "hello", protocol: 1, ...(await worker.hello()) });
   for await (const line of lines()) {
     const request = JSON.parse(line);
+    if (!(request.id > 0)) throw new Error(`no request: ${line}`);
     say(await reply(worker, request));
     if (request.type === "close") break;
   }

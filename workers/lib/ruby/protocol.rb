@@ -38,6 +38,8 @@ module Protocol
     say(type: "hello", protocol: 1, **worker.hello)
     while (line = $stdin.gets)
       request = JSON.parse(line)
+      raise "no request: #{line}" unless request["id"].positive?
+
       say(reply(worker, request))
       break if request["type"] == "close"
     end

@@ -48,7 +48,7 @@ class SQLiteDriver
 
   # open returns so many connections, and what was done.
   def open(request, count)
-    path, beyond = request["path"].to_s, request["dsn"][/\?.*/] || request["settings"]
+    path, beyond = request["path"].to_s, request["dsn"][/\?(.*)/, 1] || request["settings"]&.keys&.join(", ")
     Protocol.unsupported("#{api} takes a path and settings, not a DSN") if path.empty?
     Protocol.unsupported("#{api} has no way to set #{beyond} for every connection") if beyond
     each, issued = configured(request["each"] || [])

@@ -381,7 +381,7 @@ pub fn serve(engine: impl Engine) -> i32 {
         if !matches!(input.read_until(b'\n', &mut line), Ok(n) if n > 0) {
             return 0;
         }
-        let Ok(request) = serde_json::from_slice::<Json>(&line) else {
+        let Some(request) = serde_json::from_slice::<Json>(&line).ok().filter(|r| int(r, "id") > 0) else {
             return 1;
         };
         let id = &request["id"];
