@@ -86,8 +86,10 @@ func (e *Effects) bugs(base, head facts.Facts) {
 	}
 }
 
+// bugsOf are the known faults but for those of attached databases, which no plan has.
 func bugsOf(f facts.Facts) []advisories.Advisory {
-	return advisories.Of(advisories.Build{Engine: "sqlite", EngineVersion: f.Engine, Library: f.Module, Version: f.Version, System: runtime.GOOS})
+	all := advisories.Of(advisories.Build{Engine: "sqlite", EngineVersion: f.Engine, Library: f.Module, Version: f.Version, System: runtime.GOOS})
+	return slices.DeleteFunc(all, func(a advisories.Advisory) bool { return a.Attached })
 }
 
 // sharing says what a database in memory is.
