@@ -232,7 +232,7 @@ func drafted(t *testing.T, log []byte) summary {
 	t.Helper()
 	database := shop(t)
 	d, err := draft.Make(t.Context(), draft.Options{Database: database, Drivers: must[[]catalog.Driver](t)(catalog.Read("../workers")), Logs: []draft.Log{{Name: "log", Data: log}}, Plan: database + ".yaml", Folder: t.TempDir(),
-		Timeout: time.Minute, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
+		Timeout: time.Minute, CPU: func() time.Duration { return 0 }, Total: time.Minute, Block: time.Hour, CopyTimeout: time.Minute,
 		Estimate: func(*dataset.Data, []assay.Case, int) time.Duration { return time.Minute }})
 	noError(t, err)
 	s := summary{lines: map[string]int{}}
