@@ -14,6 +14,7 @@ import (
 	"assay/internal/plan/sqltext"
 	"assay/kit/answer"
 	"assay/kit/column"
+	"assay/kit/wire"
 )
 
 // session runs an operation in this process, one position after the other.
@@ -82,6 +83,9 @@ func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *
 func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	text := s.SQL
 	if s.Query {
+		if err := wire.CheckTypes(assay.TypeNames(s.Returns)); err != nil {
+			return err
+		}
 		s.hash = answer.New(assay.TypeNames(s.Returns))
 		if text, err = plainQuery(conn, s.SQL); err != nil {
 			return err

@@ -62,15 +62,12 @@ func (b *valuesBuilder) contest(key []any, allowed []string) error {
 }
 
 // digestRows is the digest of an answer. A row that is nil is not there.
-func digestRows(types []assay.Type, rows ...[]any) (string, error) {
+func digestRows(types []assay.Type, rows ...[]any) (digest string, err error) {
 	hash := answer.New(assay.TypeNames(types))
 	for _, row := range rows {
-		if row == nil {
-			continue
-		}
-		if err := hash.Row(row); err != nil {
-			return "", err
+		if err == nil && row != nil {
+			err = hash.Row(row)
 		}
 	}
-	return hash.Sum(), nil
+	return hash.Sum(), err
 }
