@@ -222,7 +222,7 @@ static void answer_line(session *s, const char *text, size_t length) {
 	bool ok = (request != NULL && request->kind == JSON_OBJECT) || fail(&e, INVALID, "not a request");
 	int64_t id = ok ? json_int(request, "id", &e) : 0;
 	const char *type = ok ? json_text(request, "type", &e) : "";
-	ok = ok && e.code == NULL && handle(s, type, request, &body, &e);
+	ok = ok && e.code == NULL && (id > 0 || fail(&e, INVALID, "a request without an id")) && handle(s, type, request, &body, &e);
 	reply(id, ok, &body, &e);
 	json_free(request);
 	free(body.text);
