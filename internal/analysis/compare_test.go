@@ -61,7 +61,7 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 		rank    int
 		warning string
 	}{
-		"mattn (web)":    {1, "unequal-syncs: modernc synchronous=FULL, mattn synchronous=NORMAL; advice: of one class: what differs in the figures can be what they sync"},
+		"mattn (web)":    {1, "unequal-syncs: modernc synchronous=FULL, mattn synchronous=NORMAL; advice: one class of durability, but different syncs: figures can differ for that alone"},
 		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: compare what promises the same: set the durability explicitly in the profile"},
 		"glebarez (odd)": {0, "unknown-durability: the settings read back do not show what a power cut loses; not ranked; advice: set what decides it in the profile, such as journal_mode and synchronous"},
 		"modernc (web)":  {2, ""}, // of the class of mattn, which syncs less

@@ -45,7 +45,7 @@ type UnlikeSyncs struct {
 
 // Warning says by which setting they sync otherwise.
 func (u UnlikeSyncs) Warning() Warning {
-	return newWarning(UnequalSyncs, 0, "of one class: what differs in the figures can be what they sync",
+	return newWarning(UnequalSyncs, 0, "one class of durability, but different syncs: figures can differ for that alone",
 		"%s", sides(u.Names, func(i int) string {
 			text := u.Setting + "=" + wording.Setting(u.Setting, u.Values[i])
 			if u.PerOperation[0]+u.PerOperation[1] > 0 {

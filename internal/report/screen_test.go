@@ -336,6 +336,10 @@ func TestPickSentence(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	pick.Undecided, pick.Loss = 3, 1
+	if got, want := suggestionSentence(pick, true), "Use a: fastest or tied in 4 of 7 comparisons (3 undecided)."; got != want {
+		t.Errorf("that it is not slower anywhere: got %q, want %q", got, want)
+	}
 }
 
 // Where figures are read stands of what they are: on the screen below the matrix, and in the
@@ -519,8 +523,8 @@ func TestNotesBesidePicks(t *testing.T) {
 		timeout string
 		want    []string
 	}{
-		"waits":         {"5000", []string{writers, "busy, mix, 8 clients: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); of one class: what differs in the figures can be what they sync."}},
-		"does not wait": {"0", []string{writers, "busy, mix, 8 clients: answers busy by default, as busy_timeout is 0: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); of one class: what differs in the figures can be what they sync."}},
+		"waits":         {"5000", []string{writers, "busy, mix, 8 clients: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); one class of durability, but different syncs: figures can differ for that alone."}},
+		"does not wait": {"0", []string{writers, "busy, mix, 8 clients: answers busy by default, as busy_timeout is 0: 3.00 answers of 'busy' per operation; set busy_timeout.", "unequal-syncs: modernc synchronous=FULL (3.0 syncs per operation), mattn synchronous=NORMAL (2.0 syncs per operation); one class of durability, but different syncs: figures can differ for that alone."}},
 	} {
 		all := slices.Clone(trials)
 		for i := range all {
@@ -531,7 +535,7 @@ func TestNotesBesidePicks(t *testing.T) {
 		if got := r.notesOf(a.Lead(), false); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
-		brief := []string{writers, "busy, mix, 8 clients: set busy_timeout.", "unequal-syncs: of one class: what differs in the figures can be what they sync."}
+		brief := []string{writers, "busy, mix, 8 clients: set busy_timeout.", "unequal-syncs: one class of durability, but different syncs: figures can differ for that alone."}
 		if got := r.notesOf(a.Lead(), true); !slices.Equal(got, brief) {
 			t.Errorf("%s: got %q in brief, want %q", name, got, brief)
 		}

@@ -181,7 +181,7 @@ func oddsWords(chance float64) string {
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.
 func lossWords(s analysis.Suggestion) string {
-	if math.IsNaN(s.Loss) || s.Leads == s.Decided+s.Undecided {
+	if !(s.Loss > 1) || s.Leads == s.Decided+s.Undecided { // NaN: not known
 		return ""
 	}
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
