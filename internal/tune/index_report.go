@@ -58,10 +58,7 @@ func (r *Report) effect(f Finalist) string {
 	parts := []string{largeRatio(f.Gain, f.rows.gains) + " over all operations"}
 	var faster, slower []string
 	for i, verdict := range f.Verdicts {
-		text := r.Operations[i].Name + " " + ratio(f.Operations[i])
-		if i < len(f.rows.operations) {
-			text = r.Operations[i].Name + " " + largeRatio(f.Operations[i], f.rows.operations[i])
-		}
+		text := r.Operations[i].Name + " " + largeRatio(f.Operations[i], f.rows.operations[i])
 		switch verdict {
 		case stat.Faster:
 			faster = append(faster, text)

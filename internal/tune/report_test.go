@@ -119,7 +119,7 @@ func TestIndexReport(t *testing.T) {
 	r.Outcome.IndexLaunches = 6
 	r.Outcome.Indexes = []Finalist{
 		{Point: Point{0, 0, 0, 1, 0}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{{N: 6, Center: 12, Low: 11, High: 13}, {N: 6, Center: 0.8, Low: 0.7, High: 0.9}},
-			Verdicts: []stat.Verdict{stat.Faster, stat.Slower}},
+			Verdicts: []stat.Verdict{stat.Faster, stat.Slower}, rows: row{operations: make([][]float64, 2)}},
 		{Point: Point{0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}},
 		{Point: Point{0, 0, 0, 1, 1}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}},
 	}
@@ -164,7 +164,7 @@ func TestUseReport(t *testing.T) {
 	r.Outcome.IndexLaunches = 6
 	fast, same := stat.Interval{N: 6, Center: 3, Low: 2.8, High: 3.2}, stat.Interval{N: 6, Center: 1, Low: 0.98, High: 1.02}
 	for _, p := range []Point{{0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 2}} {
-		r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: p, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}, Verdicts: []stat.Verdict{stat.Faster, stat.Undecided}})
+		r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: p, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}, Verdicts: []stat.Verdict{stat.Faster, stat.Undecided}, rows: row{operations: make([][]float64, 2)}})
 	}
 	r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: Point{0, 0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}})
 	got := text(t, r, "text")

@@ -18,7 +18,7 @@ import (
 type digester struct {
 	*Worker
 	opened   *wire.Open // nil: nothing is open
-	prepared map[string]*ready
+	prepared map[string]*preparedOperation
 }
 
 // Rows visits the rows, as they are stored, that a prepared operation answers where it is
@@ -118,7 +118,7 @@ func (d *digester) rows(ctx context.Context, request wire.Verify, op wire.Operat
 }
 
 // measure has clients run that tell their answers, and digests those of each unit.
-func (d *digester) measure(ctx context.Context, request wire.Measure, op *ready) (measured wire.Measured, err error) {
+func (d *digester) measure(ctx context.Context, request wire.Measure, op *preparedOperation) (measured wire.Measured, err error) {
 	parts := op.Parts
 	if len(parts) == 0 {
 		parts = []wire.Operation{op.Operation}

@@ -206,7 +206,7 @@ func TestDigesterRefuses(t *testing.T) {
 func TestDigesterOpensNothingElse(t *testing.T) {
 	w := beginOpen(t, "pipe", t.TempDir())
 	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT", Query: true, Returns: []string{"int"}}}}
-	w.digester.prepared["read"] = &ready{Operation: read}
+	w.digester.prepared["read"] = &preparedOperation{Operation: read}
 	var verified wire.Verified
 	err := w.Call(soon(t), wire.TypeVerify, wire.Verify{Operation: "read", Count: 1}, &verified)
 	if err != nil || verified.Rows != 0 {

@@ -226,7 +226,7 @@ func (w *Worker) handshake(ctx context.Context) error {
 	}
 	w.handle = w.call
 	if w.has(wire.CapQuery) {
-		w.digester = &digester{Worker: w, prepared: map[string]*ready{}}
+		w.digester = &digester{Worker: w, prepared: map[string]*preparedOperation{}}
 		handle := w.digester.call
 		if w.has(wire.CapSQL) && !w.has(wire.CapPostgreSQL) && !w.has(wire.CapDuckDB) {
 			handle = (&sqliteWorker{digester: w.digester}).call

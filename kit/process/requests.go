@@ -11,8 +11,8 @@ import (
 	"assay/kit/wire"
 )
 
-// ready is an operation that was prepared.
-type ready struct {
+// preparedOperation is what requests about an operation are held against.
+type preparedOperation struct {
 	wire.Operation
 	clients  int
 	length   int64 // of its trace, in units
@@ -20,7 +20,7 @@ type ready struct {
 	measured bool
 }
 
-func (r *ready) unit() int64 { return int64(max(1, r.Transaction)) }
+func (r *preparedOperation) unit() int64 { return int64(max(1, r.Transaction)) }
 
 // allowed answers requests of a worker that writes rows to files. What may not be asked is
 // refused here, so that no library need do it.
@@ -35,11 +35,11 @@ func (d *digester) allowed(handle handler) handler {
 		case wire.Open:
 			done, err = func() { d.opened = &r }, d.openable(r)
 		case wire.Prepare:
-			var op *ready
+			var op *preparedOperation
 			op, err = d.preparable(r)
 			done = func() { d.prepared[r.Operation.Name] = op }
 		case wire.Measure:
-			var op *ready
+			var op *preparedOperation
 			op, err = d.measurable(r)
 			done = func() { op.measured = true }
 		case wire.Verify:
@@ -70,8 +70,8 @@ func (d *digester) openable(r wire.Open) error {
 	return nil
 }
 
-func (d *digester) preparable(r wire.Prepare) (*ready, error) {
-	op := &ready{Operation: r.Operation, clients: r.Clients}
+func (d *digester) preparable(r wire.Prepare) (*preparedOperation, error) {
+	op := &preparedOperation{Operation: r.Operation, clients: r.Clients}
 	_, again := d.prepared[r.Operation.Name]
 	switch {
 	case again:
@@ -134,14 +134,14 @@ func (d *digester) callable(r wire.Prepare) error {
 	return nil
 }
 
-func (d *digester) find(operation string) (*ready, error) {
+func (d *digester) find(operation string) (*preparedOperation, error) {
 	if op := d.prepared[operation]; op != nil {
 		return op, nil
 	}
 	return nil, wire.Errorf(wire.Invalid, "operation %q is not prepared", operation)
 }
 
-func (d *digester) measurable(r wire.Measure) (*ready, error) {
+func (d *digester) measurable(r wire.Measure) (*preparedOperation, error) {
 	op, err := d.find(r.Operation)
 	if err != nil {
 		return nil, err

@@ -146,16 +146,16 @@ func (c withPragmas) Texts(text string) ([][]string, error) {
 	return c.connection.Texts(text)
 }
 
-// alone are settings that no query of several PRAGMAs tells: begin and mutex are none, mmap_size
+// readSingly are settings that no query of several PRAGMAs tells: begin and mutex are none, mmap_size
 // and wal_autocheckpoint no tables, and what a worker knows of busy_timeout it says to its PRAGMA.
-var alone = []string{wire.Begin, "mutex", "mmap_size", "wal_autocheckpoint", "busy_timeout"}
+var readSingly = []string{wire.Begin, "mutex", "mmap_size", "wal_autocheckpoint", "busy_timeout"}
 
 // pragmas reads PRAGMAs by one query, since a request for each took a fifth of a run. It
 // returns none where SQLite has not all of them as tables.
 func (c connection) pragmas(names []string) map[string][][]string {
 	var each []string
 	for _, name := range names {
-		if sqlite.IsWord(name) && !proof.Proves(name) && !slices.Contains(alone, name) {
+		if sqlite.IsWord(name) && !proof.Proves(name) && !slices.Contains(readSingly, name) {
 			each = append(each, fmt.Sprintf("SELECT 'PRAGMA %s', * FROM pragma_%[1]s", name))
 		}
 	}
