@@ -22,13 +22,13 @@ import (
 
 // factsFlags are what the facts subcommand was asked for.
 type factsFlags struct {
-	outputs[facts.Measured]
+	outputs[facts.Facts]
 	save string
 }
 
-var factsFormats = format.List[facts.Measured]{
-	{Name: "text", Write: func(out io.Writer, f facts.Measured) error { return doc.WriteList(out, factsDocument(f), 0) }},
-	{Name: "json", Write: func(out io.Writer, f facts.Measured) error {
+var factsFormats = format.List[facts.Facts]{
+	{Name: "text", Write: func(out io.Writer, f facts.Facts) error { return doc.WriteList(out, factsDocument(f), 0) }},
+	{Name: "json", Write: func(out io.Writer, f facts.Facts) error {
 		data, err := facts.Encode(f)
 		if err == nil {
 			_, err = out.Write(data)
@@ -76,45 +76,15 @@ func factsTable() (*facts.Table, error) {
 	return facts.Load(drivers, dir)
 }
 
-// librariesDir is where lint --measure keeps facts of libraries.
-func librariesDir() (string, error) {
-	dir, err := factsDir()
-	return filepath.Join(dir, "libraries"), err
-}
-
-// librariesTable is what assay and this user have measured of libraries.
-func librariesTable() (*facts.Libraries, error) {
-	dir, err := librariesDir()
-	if err != nil {
-		return nil, err
-	}
-	drivers, err := knownDrivers()
-	if err != nil {
-		return nil, err
-	}
-	return facts.LoadLibraries(drivers, dir)
-}
-
 func (a *app) listFacts() error {
 	table, err := factsTable()
 	if err != nil {
 		return err
 	}
-	libraries, err := librariesTable()
-	if err != nil {
-		return err
-	}
-	for _, driver := range table.Names() {
+	for _, name := range table.Names() {
 		var versions []string
-		for _, f := range table.Versions(driver) {
-			versions = append(versions, f.Version)
-		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", driver, strings.Join(versions, ", "))
-	}
-	for _, name := range libraries.Names() {
-		var versions []string
-		for _, l := range libraries.Versions(name) {
-			versions = append(versions, strings.TrimPrefix(l.At().String(), name+"@"))
+		for _, f := range table.Versions(name) {
+			versions = append(versions, strings.TrimPrefix(f.At().String(), name+"@"))
 		}
 		fmt.Fprintf(a.stdout, "%s: %s\n", name, strings.Join(versions, ", "))
 	}
@@ -127,7 +97,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		return err
 	}
 	for _, spec := range specs {
-		var f facts.Measured
+		var f facts.Facts
 		if slices.Contains(facts.LibraryNames(), assay.ParseDriverName(spec).Name) {
 			f, err = measureLibrary(ctx, l.Cache, spec)
 		} else {
@@ -151,40 +121,29 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 
 // storedFacts are those that were measured before, where an experiment cannot be made now
 // for a reason.
-func (a *app) storedFacts(spec string, reason error) (facts.Measured, error) {
-	named := assay.ParseDriverName(spec)
+func (a *app) storedFacts(spec string, reason error) (found facts.Facts, err error) {
 	table, err := factsTable()
 	if err != nil {
-		return nil, err
+		return found, err
 	}
-	libraries, err := librariesTable()
-	if err != nil {
-		return nil, err
-	}
-	var found facts.Measured
-	if f, there := table.Find(named.Name, named.Version); there {
-		found = f
-	}
-	for _, l := range libraries.Versions(named.Name) {
-		if l.At().String() == spec {
-			found = l
-		}
-	}
-	if found == nil {
-		return nil, reason
+	named := assay.ParseDriverName(spec)
+	all := table.Versions(named.Name)
+	i := slices.IndexFunc(all, func(f facts.Facts) bool { return f.At().String() == named.Name+"@"+named.Version })
+	if i < 0 {
+		return found, reason
 	}
 	a.progress.close()
 	line, _, _ := strings.Cut(reason.Error(), "\n")
 	fmt.Fprintf(a.stderr, "assay: note: these facts were measured before, and not again: %s\n", line)
-	return found, nil
+	return all[i], nil
 }
 
 // measureLibrary runs the experiments with a library, such as django@5.2.19.
-func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, error) {
+func measureLibrary(ctx context.Context, cache, spec string) (facts.Facts, error) {
 	named := assay.ParseDriverName(spec)
 	version, driver, _ := strings.Cut(named.Version, "+")
 	if version == "" {
-		return facts.Library{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
+		return facts.Facts{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
 	}
 	l, err := facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
 	if errors.Is(err, facts.ErrNoRelease) {
@@ -194,7 +153,7 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 }
 
 // factsDocument shows what was measured of a driver or of a library.
-func factsDocument(of facts.Measured) (d doc.Document) {
+func factsDocument(f facts.Facts) (d doc.Document) {
 	grid := doc.Grid{Header: []string{"", ""}}
 	add := func(name, text string) { grid.Rows = append(grid.Rows, []string{name, cmp.Or(text, "-")}) }
 	defaults := func(values map[string]string) string {
@@ -202,14 +161,13 @@ func factsDocument(of facts.Measured) (d doc.Document) {
 			kv.Word("foreign_keys", values["foreign_keys"]), values["journal_mode"], kv.Word("synchronous", values["synchronous"]))
 	}
 	note := ""
-	switch f := of.(type) {
-	case facts.Library:
+	if f.Module == "" {
 		d.Add(doc.Paragraph, "%s, SQLite %s, measured on %s", f.At(), f.Engine, f.On)
 		add("default", defaults(f.Defaults)+", transactions "+f.Defaults[facts.Begin])
 		for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
 			add(string(effect), strings.Join(f.Effects[effect], " "))
 		}
-	case facts.Facts:
+	} else {
 		d.Add(doc.Paragraph, "%s (%s), SQLite %s, measured on %s", f.At(), f.Module, f.Engine, f.On)
 		add("default", defaults(f.Defaults))
 		for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
@@ -231,9 +189,9 @@ func factsDocument(of facts.Measured) (d doc.Document) {
 
 // workingSpellings lists how a setting is written, and where only with file:.
 func workingSpellings(f facts.Facts, setting string) string {
-	plain := f.Working(setting, false)
+	plain := f.WorkingIn(setting, false)
 	var all []string
-	for _, s := range f.Working(setting, true) {
+	for _, s := range f.WorkingIn(setting, true) {
 		text := s.With("...")
 		if !slices.ContainsFunc(plain, func(p facts.Option) bool { return p.Key == s.Key }) {
 			text = "file:?" + text

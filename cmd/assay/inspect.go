@@ -239,7 +239,7 @@ func askedBy(dsn string, f facts.Facts) []doctor.Asked {
 
 // fixOf is how a connection gets a setting.
 func fixOf(s facts.Option, value string, uri bool, f facts.Facts) string {
-	if works := f.Working(s.Meaning, uri); len(works) > 0 {
+	if works := f.WorkingIn(s.Meaning, uri); len(works) > 0 {
 		return "write " + works[0].With(value) + " in the DSN, once"
 	}
 	if setting, _ := sqlite.Lookup(s.Meaning); !setting.Pragma {

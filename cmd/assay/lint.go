@@ -112,33 +112,24 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 
 // lintConfigurations checks the files that configure other languages' libraries.
 func (a *app) lintConfigurations(ctx context.Context, flags lintFlags) (lint.Result, error) {
-	libraries, err := librariesTable()
+	table, err := factsTable()
 	if err != nil {
 		return lint.Result{}, err
 	}
-	result, err := lint.Configurations(ctx, flags.dir, libraries)
+	result, err := lint.Configurations(ctx, flags.dir, table)
 	if err != nil || !flags.measure || len(result.Unmeasured) == 0 {
 		return result, err
 	}
-	dir, err := librariesDir()
-	if err != nil {
-		return result, err
-	}
-	cache, err := cacheDir()
+	k, err := a.factsKeeper(table)
 	if err != nil {
 		return result, err
 	}
 	for _, spec := range result.Unmeasured {
-		l, err := measureLibrary(ctx, cache, spec)
-		if err == nil {
-			_, err = facts.Save(dir, l)
+		if err := k.keep(measureLibrary(ctx, k.lab.Cache, spec)); err != nil {
+			return result, err
 		}
-		if err != nil {
-			return result, &measuringError{err}
-		}
-		libraries.Add(l)
 	}
-	return lint.Configurations(ctx, flags.dir, libraries)
+	return lint.Configurations(ctx, flags.dir, table)
 }
 
 // lintNotes says on stderr what the findings do not cover.

@@ -108,6 +108,9 @@ func describeDrivers(t *testing.T, page *strings.Builder) {
 		if beside := f.BesidePragma["busy_timeout"]; beside != "" {
 			timeout += ", with any `_pragma` " + beside
 		}
+		if f.Module == "" {
+			f.Engine = "" // the interpreter's where the experiments were made
+		}
 		for _, column := range []string{d.Pinned, f.Engine, f.Defaults["journal_mode"], f.Defaults["synchronous"], timeout, about(d)} {
 			fmt.Fprintf(page, " %s |", cmp.Or(strings.ReplaceAll(column, "|", `\|`), "-"))
 		}

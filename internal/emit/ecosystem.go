@@ -112,7 +112,7 @@ func (e ecosystem) parameter(name, value string) string {
 	if setting, _ := sqlite.Lookup(name); !setting.Pragma {
 		value = strings.ToLower(value)
 	}
-	for _, works := range e.facts.Working(name, true) {
+	for _, works := range e.facts.WorkingIn(name, true) {
 		return works.With(value)
 	}
 	return ""

@@ -32,7 +32,7 @@ const (
 
 // Configurations checks the files below a folder that configure ActiveRecord,
 // Django or SQLAlchemy.
-func Configurations(ctx context.Context, dir string, libraries *facts.Libraries) (Result, error) {
+func Configurations(ctx context.Context, dir string, libraries *facts.Table) (Result, error) {
 	result := Result{Findings: []Finding{}}
 	if _, err := os.Stat(dir); err != nil {
 		return result, err
@@ -166,7 +166,7 @@ func (n *notes) readComments(name, text string) {
 }
 
 // judgeFile judges the settings of a file, by the facts of each library.
-func (n *notes) judgeFile(root tree, f configured, libraries *facts.Libraries) {
+func (n *notes) judgeFile(root tree, f configured, libraries *facts.Table) {
 	if isPythonTest(f.name) { // what the program uses stands elsewhere
 		defer func(judged int) { n.Judged = judged }(n.Judged)
 	}
@@ -200,13 +200,13 @@ func (n *notes) judgeFile(root tree, f configured, libraries *facts.Libraries) {
 }
 
 // judgeOf judges the settings of a library at a release.
-func (n *notes) judgeOf(library string, r release, libraries *facts.Libraries) *judge {
+func (n *notes) judgeOf(library string, r release, libraries *facts.Table) *judge {
 	j := &judge{notes: n, driver: Driver{Name: library, Version: r.version, Driver: r.driver}, title: strings.TrimSpace(r.title(library)), others: true}
 	j.facts = libraries.Judges(library, r.version, r.driver)
 	j.language = configuration{library, j.facts}
 	j.own = len(j.facts) > 0 && r.is(j.facts[0])
 	for _, l := range libraries.Versions(library) {
-		if newer := facts.Compare(l.Version, r.version); newer > 0 || newer == 0 && facts.Compare(l.Driver, r.driver) > 0 {
+		if newer := facts.Compare(l.Version, r.version); newer > 0 || newer == 0 && facts.Compare(l.Beneath, r.driver) > 0 {
 			j.newer = append(j.newer, l)
 		}
 	}

@@ -14,19 +14,19 @@ import (
 )
 
 // measured are libraries as they might have been measured.
-func measured() *facts.Libraries {
+func measured() *facts.Table {
 	defaults := map[string]string{"journal_mode": "wal", "cache_size": "-2000", "waits": "0", "begin": "deferred", "read_only": "0", "busy_timeout": "5000"}
-	var all facts.Libraries
-	for _, l := range []facts.Library{
-		{Name: facts.ActiveRecord, Version: "7.0", Driver: "1.4", Effects: map[facts.Effect][]string{
+	var all facts.Table
+	for _, l := range []facts.Common{
+		{Driver: facts.ActiveRecord, Version: "7.0", Beneath: "1.4", Effects: map[facts.Effect][]string{
 			facts.Applied: {"timeout"}, facts.Ignored: {"journal_mode", "pragmas.cache_size", "retries", "default_transaction_mode"}, facts.Fails: {"busy_timeout"}}, Misspelled: []string{"timeout"}},
-		{Name: facts.ActiveRecord, Version: "7.0", Driver: "1.7", Effects: map[facts.Effect][]string{
+		{Driver: facts.ActiveRecord, Version: "7.0", Beneath: "1.7", Effects: map[facts.Effect][]string{
 			facts.Applied: {"timeout", "default_transaction_mode"}, facts.Ignored: {"journal_mode", "pragmas.cache_size", "retries"}}, Misspelled: []string{"timeout"}},
-		{Name: facts.ActiveRecord, Version: "7.2", Driver: "1.7", Effects: map[facts.Effect][]string{
+		{Driver: facts.ActiveRecord, Version: "7.2", Beneath: "1.7", Effects: map[facts.Effect][]string{
 			facts.Applied: {"timeout", "pragmas.cache_size", "pragmas.journal_mode"}, facts.Ignored: {"journal_mode"}}, Misspelled: []string{"pragmas.cache_size"}},
 	} {
 		l.Defaults = defaults
-		all.Add(l)
+		all.Add(facts.Facts{Common: l})
 	}
 	return &all
 }

@@ -108,19 +108,19 @@ func FuzzPython(f *testing.F) {
 }
 
 // djangos are two versions of Django as they might have been measured.
-func djangos() *facts.Libraries {
+func djangos() *facts.Table {
 	defaults := map[string]string{"journal_mode": "delete", "busy_timeout": "5000", "begin": "deferred", "kept": "0", "cache_size": "-2000", "read_only": "0"}
-	var all facts.Libraries
-	all.Add(facts.Library{Name: facts.Django, Version: "4.2", Defaults: defaults, MisspelledPlaces: []string{"OPTIONS.timeout"}, MisspelledFails: []string{"OPTIONS.timeout"},
+	var all facts.Table
+	all.Add(facts.Facts{Common: facts.Common{Driver: facts.Django, Version: "4.2", Defaults: defaults, MisspelledPlaces: []string{"OPTIONS.timeout"}, MisspelledFails: []string{"OPTIONS.timeout"},
 		Misspelled: []string{"CONN_MAX_AGE"}, Effects: map[facts.Effect][]string{
 			facts.Applied: {"OPTIONS.timeout", "CONN_MAX_AGE", "NAME:file.mode"},
 			facts.Ignored: {"timeout", "init_command", "transaction_mode", "conn_max_age", "OPTIONS.isolation_level", "NAME:file._pragma=journal_mode()"},
 			facts.Fails:   {"OPTIONS.init_command", "OPTIONS.transaction_mode", "OPTIONS.journal_mode", "OPTIONS.charset", "OPTIONS.connect_timeout"},
-			facts.Literal: {"NAME.mode"}}})
-	all.Add(facts.Library{Name: facts.Django, Version: "5.1", Defaults: defaults, Effects: map[facts.Effect][]string{
+			facts.Literal: {"NAME.mode"}}}})
+	all.Add(facts.Facts{Common: facts.Common{Driver: facts.Django, Version: "5.1", Defaults: defaults, Effects: map[facts.Effect][]string{
 		facts.Applied: {"OPTIONS.timeout", "OPTIONS.init_command", "OPTIONS.transaction_mode"},
 		facts.Ignored: {"timeout", "init_command", "journal_mode"},
-		facts.Fails:   {"OPTIONS.journal_mode"}}})
+		facts.Fails:   {"OPTIONS.journal_mode"}}}})
 	return &all
 }
 

@@ -23,13 +23,13 @@ func (c *checker) judgeOf(o *open, around []facts.Facts) *judge {
 	j := &judge{language: dsnLanguage{c, o, around}, notes: c.notes, driver: d, title: d.Name + " " + d.Version}
 	_, j.own = c.Facts.Find(d.Name, d.Version)
 	for _, f := range around {
-		j.facts = append(j.facts, f.Library())
+		j.facts = append(j.facts, f)
 	}
 	for _, f := range c.Facts.Versions(d.Name) {
 		if facts.Compare(f.Version, d.Version) > 0 {
-			j.newer = append(j.newer, f.Library())
+			j.newer = append(j.newer, f)
 		} else {
-			j.last = f.Library()
+			j.last = f
 		}
 	}
 	return j
@@ -125,7 +125,7 @@ func want(s setting.Setting) string {
 // workingSpelling is the spelling that works, with a value.
 func workingSpelling(o *open, asked facts.Option, value string, around []facts.Facts) string {
 	for _, uri := range []bool{o.dsn.forms[0], true} {
-		for _, works := range preferred(around[0].Working(asked.Meaning, uri)) {
+		for _, works := range preferred(around[0].WorkingIn(asked.Meaning, uri)) {
 			switch {
 			case !working(around, works):
 			case uri == o.dsn.forms[0]:

@@ -44,12 +44,12 @@ type saying struct {
 type judge struct {
 	language
 	*notes
-	driver Driver          // or library, at its version
-	title  string          // in a sentence
-	facts  []facts.Library // of the version, or of those before and after it
-	own    bool            // they are the version's own
-	newer  []facts.Library // later versions, the oldest first
-	last   facts.Library   // before those
+	driver Driver        // or library, at its version
+	title  string        // in a sentence
+	facts  []facts.Facts // of the version, or of those before and after it
+	own    bool          // they are the version's own
+	newer  []facts.Facts // later versions, the oldest first
+	last   facts.Facts   // before those
 	// others: keys that no experiment is about are somebody else's, as in a mapping with more
 	// than SQLite's settings.
 	others bool
@@ -139,7 +139,7 @@ func (j *judge) effect(w written) (effect facts.Effect, o facts.Option, reason s
 func isWithout(e facts.Effect) bool { return e == facts.Ignored || e == facts.Literal }
 
 // isDefault reports whether a value is what connections have by themselves.
-func (j *judge) isDefault(l facts.Library, o facts.Option, w written) bool {
+func (j *judge) isDefault(l facts.Facts, o facts.Option, w written) bool {
 	read, valid := j.reads(o, w.value)
 	value, there := l.Defaults[o.Observed]
 	return w.known && valid && there && read == value
@@ -168,8 +168,8 @@ func (j *judge) since(o facts.Option) string {
 	for _, l := range j.newer {
 		switch effect, _ := l.Effect(o); {
 		case effect != facts.Applied:
-		case l.Driver != "" && facts.Compare(l.Version, j.driver.Version) == 0:
-			return text + fmt.Sprintf(" (with the gem sqlite3 %s it takes effect)", l.Driver)
+		case l.Beneath != "" && facts.Compare(l.Version, j.driver.Version) == 0:
+			return text + fmt.Sprintf(" (with the gem sqlite3 %s it takes effect)", l.Beneath)
 		case last.Version == "" || j.others:
 			return text + fmt.Sprintf(" (%s honours it)", j.name(l, true))
 		default:
@@ -182,12 +182,12 @@ func (j *judge) since(o facts.Option) string {
 
 // name is a measured version in a sentence about its library: that of a driver stands before
 // it already.
-func (j *judge) name(l facts.Library, plain bool) string {
+func (j *judge) name(l facts.Facts, plain bool) string {
 	switch {
 	case !j.others:
 		return l.Version
 	case plain:
-		return l.Name + " " + l.Version
+		return l.Driver + " " + l.Version
 	}
 	return l.At().String()
 }

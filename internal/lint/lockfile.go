@@ -24,8 +24,8 @@ type release struct {
 }
 
 // is reports whether facts are of this release: 2.0 is 2.0.0.
-func (r release) is(l facts.Library) bool {
-	return facts.Compare(r.version, l.Version) == 0 && facts.Compare(r.driver, l.Driver) == 0
+func (r release) is(l facts.Facts) bool {
+	return facts.Compare(r.version, l.Version) == 0 && facts.Compare(r.driver, l.Beneath) == 0
 }
 
 // title is the library at its release, in a sentence.

@@ -97,10 +97,10 @@ func TestWithoutPython(t *testing.T) {
 
 func TestSQLAlchemy(t *testing.T) {
 	needPython(t)
-	var all facts.Libraries
-	all.Add(facts.Library{Name: facts.SQLAlchemy, Version: "2.0", Defaults: map[string]string{"read_only": "0", "journal_mode": "delete", "busy_timeout": "5000"},
+	var all facts.Table
+	all.Add(facts.Facts{Common: facts.Common{Driver: facts.SQLAlchemy, Version: "2.0", Defaults: map[string]string{"read_only": "0", "journal_mode": "delete", "busy_timeout": "5000"},
 		Effects: map[facts.Effect][]string{facts.Applied: {"uri.mode", "url.timeout"}, facts.Ignored: {"url.mode", "url._journal_mode", "url._busy_timeout"},
-			facts.Literal: {"file.mode", "file.timeout"}, facts.Fails: {"connect_args.journal_mode"}}, MisspelledFails: []string{"connect_args.timeout"}})
+			facts.Literal: {"file.mode", "file.timeout"}, facts.Fails: {"connect_args.journal_mode"}}, MisspelledFails: []string{"connect_args.timeout"}}})
 	dir := folder(t, map[string]string{"requirements.txt": "SQLAlchemy[asyncio]==2.0.0 ; python_version > '3'\n", "app.py": `from sqlalchemy import create_engine
 create_engine("sqlite:///a.db?mode=ro")
 create_engine("sqlite:///file:a.db?mode=ro")

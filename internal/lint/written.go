@@ -42,7 +42,7 @@ func (w written) asksReadOnly() bool {
 // configuration is how settings stand in files of a library, judged by facts of it.
 type configuration struct {
 	library string
-	facts   []facts.Library
+	facts   []facts.Facts
 }
 
 // off are values that switch something off.
@@ -125,7 +125,7 @@ func (c configuration) without(w written, o facts.Option, effect facts.Effect) (
 // begin with file:. Behind file: without uri=true it is, too: that is such a path.
 func (c configuration) ignoredInPath(o facts.Option) bool {
 	plain, tried := facts.Find(c.library, facts.InURL, o.Key)
-	return tried && !slices.ContainsFunc(c.facts, func(l facts.Library) bool {
+	return tried && !slices.ContainsFunc(c.facts, func(l facts.Facts) bool {
 		effect, _ := l.Effect(plain)
 		return effect != facts.Ignored
 	})
@@ -169,7 +169,7 @@ func (c configuration) advice(w written, o facts.Option) string {
 // working returns an option that takes effect by all facts, and means something.
 func (c configuration) working(meaning string) (facts.Option, bool) {
 	for _, o := range c.facts[0].Working(meaning) {
-		if !slices.ContainsFunc(c.facts, func(l facts.Library) bool { effect, _ := l.Effect(o); return effect != facts.Applied }) {
+		if !slices.ContainsFunc(c.facts, func(l facts.Facts) bool { effect, _ := l.Effect(o); return effect != facts.Applied }) {
 			return o, true
 		}
 	}

@@ -76,7 +76,7 @@ func TestWorking(t *testing.T) {
 	f, _ := load(t, "").Find("modernc", "v1.61.1")
 	for uri, want := range map[bool][]string{true: {"file:?mode"}, false: nil} {
 		var got []string
-		for _, s := range f.Working("read_only", uri) {
+		for _, s := range f.WorkingIn("read_only", uri) {
 			got = append(got, s.String())
 		}
 		if !slices.Equal(got, want) {
@@ -126,7 +126,7 @@ func TestSavedFactsReplace(t *testing.T) {
 // A file of facts appears whole or not at all: a new one takes the old one's place.
 func TestSaveReplacesTheFile(t *testing.T) {
 	folder := t.TempDir()
-	f := Facts{Driver: "mattn", Version: "v1.0.0"}
+	f := Facts{Common: Common{Driver: "mattn", Version: "v1.0.0"}}
 	name, err := Save(folder, f)
 	must(t, err)
 	old := filepath.Join(folder, "old")
@@ -148,7 +148,7 @@ func TestSaveReplacesTheFile(t *testing.T) {
 func TestJudgesOfDrivers(t *testing.T) {
 	var all Table
 	for _, version := range []string{"v1.9.0", "v1.10.0", "v1.2.0"} {
-		all.Add(Facts{Driver: "d", Version: version})
+		all.Add(Facts{Common: Common{Driver: "d", Version: version}})
 	}
 	for version, want := range map[string]string{"v1.9.5": "v1.9.0 v1.10.0", "v1.2.0": "v1.2.0", "v1.1.0": "", "v1.11.0": "", "": "", "master": ""} {
 		var got []string
@@ -275,7 +275,7 @@ func TestPanicInAnExperiment(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	f := Facts{Defaults: map[string]string{}, Effects: map[Effect][]string{}}
+	f := Facts{Common: Common{Defaults: map[string]string{}, Effects: map[Effect][]string{}}}
 	for _, q := range questions {
 		f.Defaults[q.setting] = "unlike any other"
 	}

@@ -13,13 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func libraries(t *testing.T, folder string) *Libraries {
-	t.Helper()
-	all, err := LoadLibraries(drivers(t), folder)
-	must(t, err)
-	return all
-}
-
 // Truths that are known from elsewhere: the release notes of Rails, of the gem
 // sqlite3 and of Django, and SQLAlchemy's documentation.
 func TestKnownTruthOfLibraries(t *testing.T) {
@@ -49,7 +42,7 @@ func TestKnownTruthOfLibraries(t *testing.T) {
 		{Django, "4.2", "", "OPTIONS.charset", Fails},
 		{Django, "4.2", "", "NAME:file.mode", Applied},
 	} {
-		judges := libraries(t, "").Judges(c.library, c.version, c.driver)
+		judges := load(t, "").Judges(c.library, c.version, c.driver)
 		if len(judges) != 1 {
 			t.Errorf("%s@%s+%s has %d facts, want 1", c.library, c.version, c.driver, len(judges))
 			continue
@@ -66,11 +59,11 @@ func TestKnownTruthOfLibraries(t *testing.T) {
 }
 
 func TestJudges(t *testing.T) {
-	var all Libraries
+	var all Table
 	for _, v := range []struct{ version, driver string }{{"7.0", "1.4"}, {"7.0", "1.7"}, {"7.10", "1.4"}, {"7.10", "2.0"}} {
-		all.Add(Library{Name: ActiveRecord, Version: v.version, Driver: v.driver})
+		all.Add(Facts{Common: Common{Driver: ActiveRecord, Version: v.version, Beneath: v.driver}})
 	}
-	all.Add(Library{Name: "none", Version: "5.1"})
+	all.Add(Facts{Common: Common{Driver: "none", Version: "5.1"}})
 	for _, c := range []struct{ name, version, driver, want string }{
 		{ActiveRecord, "7.0", "1.4", "7.0+1.4"},
 		{ActiveRecord, "7.0.0", "1.4.0", "7.0+1.4"},
@@ -87,7 +80,7 @@ func TestJudges(t *testing.T) {
 	} {
 		var got []string
 		for _, l := range all.Judges(c.name, c.version, c.driver) {
-			got = append(got, l.Version+"+"+l.Driver)
+			got = append(got, l.Version+"+"+l.Beneath)
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s %s %s: got %v, want %s", c.name, c.version, c.driver, got, c.want)
@@ -123,17 +116,13 @@ func TestMisspellings(t *testing.T) {
 // What was saved replaces what the program has, and comes back as it was.
 func TestSavedLibraryReplaces(t *testing.T) {
 	folder := t.TempDir()
-	want := Library{Name: ActiveRecord, Version: "7.1.6", Driver: "1.7.3", Engine: "3", On: "here",
-		Defaults: map[string]string{"begin": "deferred"}, Effects: map[Effect][]string{Applied: {"timeout"}}, Misspelled: []string{"timeout"}}
+	want := Facts{Common: Common{Driver: ActiveRecord, Version: "7.1.6", Beneath: "1.7.3", Engine: "3", On: "here",
+		Defaults: map[string]string{"begin": "deferred"}, Effects: map[Effect][]string{Applied: {"timeout"}}, Misspelled: []string{"timeout"}}}
 	if _, err := Save(folder, want); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Library{want}, libraries(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3")); diff != "" {
+	if diff := cmp.Diff([]Facts{want}, load(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
-	if _, err := LoadLibraries(nil, folder); err == nil {
-		t.Error("a broken file is no error")
 	}
 }
 
@@ -219,7 +208,7 @@ func TestNoteMisspelled(t *testing.T) {
 		"some are refused":           {set{Fails: true, Ignored: true}, set{}, false, false, false},
 		"nothing is known":           {set{Ignored: true, "": true}, set{"": true}, false, false, false},
 	} {
-		l := Library{Name: Django}
+		l := Facts{Common: Common{Driver: Django}}
 		l.noteMisspelled("OPTIONS.timeout", c.keys, c.places)
 		if got := [3]bool{len(l.Misspelled) == 1, len(l.MisspelledPlaces) == 1, len(l.MisspelledFails) == 1}; got != [3]bool{c.ignored, c.place, c.refusing} {
 			t.Errorf("%s: got %v, want %v %v %v", name, got, c.ignored, c.place, c.refusing)

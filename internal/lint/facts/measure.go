@@ -58,8 +58,8 @@ type lab struct {
 
 // describe asks the worker what it is, and makes the database.
 func (l *lab) describe(ctx context.Context) (Facts, error) {
-	f := Facts{Driver: l.worker.Driver, Module: l.worker.Module, Version: l.worker.Version, On: runtime.GOOS + "/" + runtime.GOARCH,
-		Effects: map[Effect][]string{}, Memory: map[string]Sharing{}}
+	f := Facts{Common: Common{Driver: l.worker.Driver, Version: l.worker.Version, On: runtime.GOOS + "/" + runtime.GOARCH, Effects: map[Effect][]string{}},
+		Module: l.worker.Module, Memory: map[string]Sharing{}}
 	err := l.inWorker(ctx, func(w *process.Worker, folder string) error {
 		target, path := w.Hello().Target, filepath.Join(folder, "data.db")
 		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
@@ -193,7 +193,7 @@ func (w written) dsn() string {
 
 // readOnlyWAL asks for WAL on connections that may not write.
 func (l *lab) readOnlyWAL(ctx context.Context, f *Facts) error {
-	works := f.Working("journal_mode", true)
+	works := f.WorkingIn("journal_mode", true)
 	if len(works) == 0 || f.Defaults["journal_mode"] == "wal" {
 		return nil
 	}

@@ -145,18 +145,18 @@ func Misspellings(word string) []string {
 // it: it is ignored, or no database can be opened. Of an option under another
 // key, that key may be misspelled instead. False where some misspellings take
 // effect, or nothing is near.
-func (l Library) Meant(place, key string) (Option, Effect, bool) {
-	for _, o := range Options(l.Name) {
+func (f Facts) Meant(place, key string) (Option, Effect, bool) {
+	for _, o := range Options(f.Driver) {
 		name := o.String()
-		ignored := slices.Contains(l.Misspelled, name)
-		switch fails := slices.Contains(l.MisspelledFails, name); {
+		ignored := slices.Contains(f.Misspelled, name)
+		switch fails := slices.Contains(f.MisspelledFails, name); {
 		case !ignored && !fails, o.Place != place, !slices.Contains(Misspellings(o.Key), key):
 		case ignored:
 			return o, Ignored, true
 		default:
 			return o, Fails, true
 		}
-		if (ignored || slices.Contains(l.MisspelledPlaces, name)) && o.nested(l.Name) && o.Key == key && slices.Contains(Misspellings(o.Place), place) {
+		if (ignored || slices.Contains(f.MisspelledPlaces, name)) && o.nested(f.Driver) && o.Key == key && slices.Contains(Misspellings(o.Place), place) {
 			return o, Ignored, true
 		}
 	}

@@ -37,19 +37,19 @@ func LibraryNames() []string { return []string{ActiveRecord, Django, SQLAlchemy}
 // the version of the gem sqlite3 below ActiveRecord; empty: the newest installed
 // one. Python's packages are installed by pip into the scratch folder; gems have
 // to be installed. The error is ErrNoRelease where a version is none.
-func MeasureLibrary(ctx context.Context, name, version, driver, dir string) (Library, error) {
+func MeasureLibrary(ctx context.Context, name, version, driver, dir string) (Facts, error) {
 	work, err := scratch.New(dir, "facts-")
 	if err != nil {
-		return Library{}, err
+		return Facts{}, err
 	}
 	defer work.Remove()
 	p := &probe{name: name, folder: work.Path}
 	if err := p.prepare(ctx, version, driver); err != nil {
-		return Library{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
+		return Facts{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
 	}
 	l, err := p.measure(ctx)
 	if err != nil {
-		return Library{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
+		return Facts{}, fmt.Errorf("facts of %s@%s: %w", name, version, err)
 	}
 	return l, nil
 }
@@ -186,16 +186,16 @@ func gist(text string) string {
 	return strings.Join(lines, "; ")
 }
 
-func (p *probe) measure(ctx context.Context) (Library, error) {
+func (p *probe) measure(ctx context.Context) (Facts, error) {
 	hello, answers, err := p.greeted(ctx, []trial{{Settings: []written{}, Observe: Observations(p.name)}})
 	if err != nil {
-		return Library{}, err
+		return Facts{}, err
 	}
 	if answers[0].Refused != "" || len(answers[0].Connections) == 0 {
-		return Library{}, fmt.Errorf("it does not open a database without further settings: %s", answers[0].Refused)
+		return Facts{}, fmt.Errorf("it does not open a database without further settings: %s", answers[0].Refused)
 	}
-	l := Library{Name: p.name, Version: hello.Version, Driver: hello.Beside["sqlite3"], Engine: hello.Engine, On: runtime.GOOS + "/" + runtime.GOARCH,
-		Defaults: answers[0].Connections[0], Effects: map[Effect][]string{}}
+	l := Facts{Common: Common{Driver: p.name, Version: hello.Version, Beneath: hello.Beside["sqlite3"], Engine: hello.Engine, On: runtime.GOOS + "/" + runtime.GOARCH,
+		Defaults: answers[0].Connections[0], Effects: map[Effect][]string{}}}
 	for _, language := range []string{"ruby", "python"} {
 		if v := hello.Beside[language]; v != "" {
 			l.On += " " + language + " " + v
@@ -280,7 +280,7 @@ func (a answer) effect(observed, want string, defaults map[string]string) Effect
 }
 
 // misspell tries misspellings of what takes effect.
-func (p *probe) misspell(ctx context.Context, l *Library) error {
+func (p *probe) misspell(ctx context.Context, l *Facts) error {
 	var tried []misspelling
 	for _, o := range Options(p.name) {
 		if effect, _ := l.Effect(o); effect == Applied && !strings.Contains(o.Key, "=") {
@@ -316,7 +316,7 @@ func (s set) only(e Effect) bool { return len(s) == 1 && s[e] }
 
 // noteMisspelled notes what became of an option's misspelled keys, and of its key
 // below a misspelled place.
-func (l *Library) noteMisspelled(option string, keys, places set) {
+func (l *Facts) noteMisspelled(option string, keys, places set) {
 	if keys.only(Ignored) && (len(places) == 0 || places.only(Ignored)) {
 		l.Misspelled = append(l.Misspelled, option)
 		return

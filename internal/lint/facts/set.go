@@ -29,34 +29,16 @@ func (r Release) String() string {
 	return r.Name + "@" + r.Version + "+" + r.Driver
 }
 
-// Measured is what experiments found of a release.
-type Measured interface{ At() Release }
-
-// Set is what was measured of several releases.
-type Set[T Measured] struct {
+// Table is what was measured of several drivers.
+type Table struct {
 	Drivers []catalog.Driver // all that are known
-	all     []T              // by name, then from the oldest version to the newest
+	all     []Facts          // by name, then from the oldest version to the newest
 }
-
-// Table is what was measured of drivers for Go, and Libraries of other languages' libraries.
-type (
-	Table     = Set[Facts]
-	Libraries = Set[Library]
-)
 
 // Load returns the facts that lie beside drivers, and those that were saved in a folder, which
 // replace them; an empty name means none. A folder that does not exist holds none.
 func Load(drivers []catalog.Driver, folder string) (*Table, error) {
-	return collect(drivers, folder, func(f Facts) bool { return f.Module != "" })
-}
-
-// LoadLibraries returns the same of libraries.
-func LoadLibraries(drivers []catalog.Driver, folder string) (*Libraries, error) {
-	return collect(drivers, folder, func(l Library) bool { return l.Name != "" })
-}
-
-func collect[T Measured](drivers []catalog.Driver, folder string, counts func(T) bool) (*Set[T], error) {
-	s := &Set[T]{Drivers: drivers}
+	t := &Table{Drivers: drivers}
 	var names []string
 	for _, d := range drivers {
 		beside, err := d.Facts()
@@ -77,29 +59,27 @@ func collect[T Measured](drivers []catalog.Driver, folder string, counts func(T)
 		if err != nil {
 			return nil, err
 		}
-		var one T
+		var one Facts
 		if err := json.Unmarshal(data, &one); err != nil {
 			return nil, fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
 		}
-		if counts(one) {
-			s.Add(one)
-		}
+		t.Add(one)
 	}
-	return s, nil
+	return t, nil
 }
 
 // Add puts facts in, in the place of older ones of the same release.
-func (s *Set[T]) Add(f T) {
-	s.all = append(slices.DeleteFunc(s.all, func(g T) bool { return g.At() == f.At() }), f)
-	slices.SortFunc(s.all, func(f, g T) int {
+func (t *Table) Add(f Facts) {
+	t.all = append(slices.DeleteFunc(t.all, func(g Facts) bool { return g.At() == f.At() }), f)
+	slices.SortFunc(t.all, func(f, g Facts) int {
 		a, b := f.At(), g.At()
 		return cmp.Or(strings.Compare(a.Name, b.Name), Compare(a.Version, b.Version), Compare(a.Driver, b.Driver))
 	})
 }
 
 // Find returns the facts of a name at a version that has none beneath.
-func (s *Set[T]) Find(name, version string) (found T, ok bool) {
-	for _, f := range s.all {
+func (t *Table) Find(name, version string) (found Facts, ok bool) {
+	for _, f := range t.all {
 		if f.At() == (Release{Name: name, Version: version}) {
 			return f, true
 		}
@@ -108,15 +88,15 @@ func (s *Set[T]) Find(name, version string) (found T, ok bool) {
 }
 
 // Versions returns what was measured of a name, oldest version first.
-func (s *Set[T]) Versions(name string) []T {
-	return slices.DeleteFunc(slices.Clone(s.all), func(f T) bool { return f.At().Name != name })
+func (t *Table) Versions(name string) []Facts {
+	return slices.DeleteFunc(slices.Clone(t.all), func(f Facts) bool { return f.Driver != name })
 }
 
 // Names returns what has facts.
-func (s *Set[T]) Names() []string {
+func (t *Table) Names() []string {
 	var names []string
-	for _, f := range s.all {
-		names = append(names, f.At().Name)
+	for _, f := range t.all {
+		names = append(names, f.Driver)
 	}
 	return slices.Compact(names)
 }
@@ -124,11 +104,11 @@ func (s *Set[T]) Names() []string {
 // Judges returns the facts by which a version can be judged: its own, or those
 // of the nearest measured versions on both sides, where there are such; none
 // otherwise. The same holds for the version of the driver beneath.
-func (s *Set[T]) Judges(name, version, driver string) (judges []T) {
-	all := s.Versions(name)
+func (t *Table) Judges(name, version, driver string) (judges []Facts) {
+	all := t.Versions(name)
 	for _, v := range nearest(version, all, func(r Release) string { return r.Version }) {
-		same := slices.DeleteFunc(slices.Clone(all), func(f T) bool { return f.At().Version != v })
-		if same[0].At().Driver == "" {
+		same := slices.DeleteFunc(slices.Clone(all), func(f Facts) bool { return f.Version != v })
+		if same[0].Beneath == "" {
 			judges = append(judges, same[0])
 			continue
 		}
@@ -137,7 +117,7 @@ func (s *Set[T]) Judges(name, version, driver string) (judges []T) {
 			return nil
 		}
 		for _, f := range same {
-			if slices.Contains(drivers, f.At().Driver) {
+			if slices.Contains(drivers, f.Beneath) {
 				judges = append(judges, f)
 			}
 		}
@@ -147,7 +127,7 @@ func (s *Set[T]) Judges(name, version, driver string) (judges []T) {
 
 // nearest returns a version where it was measured, and otherwise those next to
 // it on both sides; nothing where one of them is missing.
-func nearest[T Measured](version string, all []T, of func(Release) string) []string {
+func nearest(version string, all []Facts, of func(Release) string) []string {
 	if _, known := numbers(version); !known && !semver.IsValid(version) {
 		return nil
 	}
