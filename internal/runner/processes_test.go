@@ -262,7 +262,7 @@ profiles:
   patient: {journal_mode: wal, synchronous: "off", busy_timeout: 5000}
 workload: {schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)", data: {t: "SELECT value, 0 FROM generate_series(1, 100)"}}
 operations:
-  add: {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, count: 4000, transaction: 5}
+  add: {sql: UPDATE t SET n = n + 1 WHERE id = ?, args: "SELECT random(1, 100)", rows: 1, count: 10000, transaction: 5}
 `
 	b := newBench(t, text)
 	b.Launches = 1

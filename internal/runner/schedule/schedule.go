@@ -4,14 +4,13 @@
 //
 // Every group gets the minimum number of launches first, one level after the
 // other: no group has its third launch while another, for which there is time,
-// has one. Where there is no time for the minimum of all, larger sizes of the data
-// come after it. The rest of the budget goes to intervals that are still too wide,
-// where it decides most.
+// has one. Larger sizes of the data, for whose minimum there is no time, come last:
+// what is left of the budget goes to intervals that are still too wide, where it
+// decides most.
 package schedule
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -94,36 +93,37 @@ func Next(groups []Group, limits Limits) []int {
 	if next := lowestLevel(groups, limits.first(groups, wanting), limits); len(next) > 0 {
 		return next
 	}
-	if next := lowestLevel(groups, wanting, limits); len(next) > 0 {
+	if next := narrowing(groups, wanting, limits); len(next) > 0 {
 		return next
 	}
-	if next := narrowing(groups, wanting, limits); len(next) > 0 {
+	if next := lowestLevel(groups, wanting, limits); len(next) > 0 {
 		return next
 	}
 	return divisible(groups, wanting)
 }
 
-// first are those of some groups that get the minimum of launches before others get any: all
-// where the time that is left suffices for all, and else so many sizes, the smallest first, as it
-// suffices for. Of one launch of everything, nothing could be decided.
+// first are those of some groups that get the minimum of launches before others get any: all of the
+// smallest size, and of larger ones, the smaller and cheaper for a table first, those whose minimum fits into
+// what is left by then. Of one launch of everything, nothing could be decided.
 func (l Limits) first(groups []Group, wanting []int) []int {
-	if !l.Bounded || l.MinLaunches == math.MaxInt {
+	if !l.Bounded || l.MinLaunches == math.MaxInt || len(wanting) == 0 {
 		return wanting
 	}
-	missing := map[int]time.Duration{} // by size
-	for _, i := range wanting {
-		if g := groups[i]; g.level() < l.MinLaunches {
-			missing[g.Size] += time.Duration(l.MinLaunches-g.level()) * l.Expected(g)
-		}
+	missing := func(i int) time.Duration {
+		return time.Duration(max(0, l.MinLaunches-groups[i].level())) * l.Expected(groups[i])
 	}
-	left, largest := l.Left, -1
-	for _, size := range slices.Sorted(maps.Keys(missing)) {
-		if left -= missing[size]; largest >= 0 && left < 0 {
-			break
+	perTable := func(i int) time.Duration { return missing(i) / time.Duration(max(1, groups[i].Tables)) }
+	smallest, left := slices.MinFunc(groups, func(a, b Group) int { return cmp.Compare(a.Size, b.Size) }).Size, l.Left
+	first := slices.SortedStableFunc(slices.Values(wanting), func(a, b int) int {
+		return cmp.Or(cmp.Compare(groups[a].Size, groups[b].Size), cmp.Compare(perTable(a), perTable(b)))
+	})
+	return slices.DeleteFunc(first, func(i int) bool {
+		if groups[i].Size > smallest && missing(i) > left {
+			return true
 		}
-		largest = size
-	}
-	return slices.DeleteFunc(slices.Clone(wanting), func(i int) bool { return groups[i].Size > largest })
+		left -= missing(i)
+		return false
+	})
 }
 
 // Expected is what a launch of a group takes.
