@@ -32,7 +32,8 @@ func init() {
 // of a measurement: numbers and parts of units. What queries answer is a row without columns.
 func tellsPositions(capability string) func() {
 	return func() {
-		hello := wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapQuery, capability}, Calls: []string{"own"}}
+		hello := wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapQuery, capability}, Calls: []string{"own"},
+			Target: wire.Target{EngineVersion: "3.50.0"}}
 		check(wire.Write(os.Stdout, hello))
 		servePositions()
 	}
@@ -331,13 +332,19 @@ func TestRequestsToAnotherKind(t *testing.T) {
 	calls.must(wire.TypeVerify, wire.Verify{Operation: "0/0", Count: 1})
 }
 
-// A row without columns tells nothing of a setting.
+// A row without columns tells nothing of a setting, and where it must tell something it is an error.
 func TestSettingsOfRowsWithoutColumns(t *testing.T) {
 	w := sendsTo(t, "sql")
-	w.open(wire.Open{Readers: 1})
+	if err := w.Call(t.Context(), wire.TypeOpen, wire.Open{Readers: 1, Settings: map[string]string{"memory": "1"}}, nil); err == nil {
+		t.Error("a file was copied into memory by rows without columns")
+	}
+	w.open(wire.Open{Readers: 1, Path: filepath.Join(t.TempDir(), "db")})
 	var read wire.SettingsRead
-	must(t, w.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{"cache_size", "busy_timeout"}}, &read))
+	must(t, w.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{"cache_size", "busy_timeout", "immutable", "shared_cache"}}, &read))
 	if len(read.Connections) != 1 || len(read.Connections[0].Settings) > 0 {
 		t.Errorf("got %+v, want a connection of which nothing is known", read)
+	}
+	if err := w.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{"memory"}}, &read); err == nil {
+		t.Errorf("got %+v, want no answer to where the database is", read)
 	}
 }

@@ -183,8 +183,8 @@ func (p *Proof) immutable() (string, error) {
 // sharedMemory is "0" where a reading connection uses the index of the log. It
 // is unknown with locking_mode exclusive, which needs no such file.
 func (p *Proof) sharedMemory(tested sqlite.Conn) (string, error) {
-	locking, err := tested.Texts("PRAGMA locking_mode")
-	if err != nil || len(locking) == 0 || locking[0][0] == "exclusive" {
+	locking, err := sqlite.Value(tested.Texts, "PRAGMA locking_mode")
+	if err != nil || locking == "" || locking == "exclusive" {
 		return "", err
 	}
 	_, err = os.Stat(p.open.Path + "-shm")
@@ -271,10 +271,4 @@ func run(c sqlite.Conn, statements ...string) error {
 	return nil
 }
 
-func count(c sqlite.Conn) (string, error) {
-	rows, err := c.Texts("SELECT count(*) FROM proof")
-	if err != nil {
-		return "", err
-	}
-	return rows[0][0], nil
-}
+func count(c sqlite.Conn) (string, error) { return sqlite.Value(c.Texts, "SELECT count(*) FROM proof") }

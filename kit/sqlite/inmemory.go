@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,28 @@ type Conn interface {
 	// NULL is empty.
 	Texts(sql string) ([][]string, error)
 	Close() error
+}
+
+// rows returns those of a query, which have at least so many columns: a worker that answers for
+// its driver may say anything.
+func rows(query func(string) ([][]string, error), sql string, columns int) ([][]string, error) {
+	all, err := query(sql)
+	if err == nil && slices.ContainsFunc(all, func(row []string) bool { return len(row) < columns }) {
+		err = fmt.Errorf("a row has less than %d columns", columns)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", sql, err)
+	}
+	return all, nil
+}
+
+// Value returns the first value that a query answers, empty where there is none.
+func Value(query func(string) ([][]string, error), sql string) (string, error) {
+	all, err := rows(query, sql, 1)
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	return all[0][0], nil
 }
 
 // memoryName is the name of a database in memory that all connections of this
@@ -60,7 +83,7 @@ var refusing = map[string]bool{"PRAGMA query_only": true, "PRAGMA foreign_keys":
 // "private" for one in memory without them. The file is asked for its tables only
 // where that decides: it may be locked.
 func InMemory(c Conn, tables func() int) (string, error) {
-	list, err := c.Texts("PRAGMA database_list")
+	list, err := rows(c.Texts, "PRAGMA database_list", 3)
 	if err != nil {
 		return "", err
 	}

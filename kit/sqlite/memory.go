@@ -53,22 +53,18 @@ func (c *copier) add(format string, args ...any) {
 	c.statements = append(c.statements, fmt.Sprintf(format, args...))
 }
 
-func (c *copier) ask(sql string) [][]string {
-	if c.err != nil {
-		return nil
+func (c *copier) ask(columns int, sql string) (all [][]string) {
+	if c.err == nil {
+		all, c.err = rows(c.query, sql, columns)
 	}
-	rows, err := c.query(sql)
-	if err != nil {
-		c.err = fmt.Errorf("%s: %w", sql, err)
-	}
-	return rows
+	return all
 }
 
-func (c *copier) value(sql string) string {
-	if rows := c.ask(sql); len(rows) > 0 && len(rows[0]) > 0 {
-		return rows[0][0]
+func (c *copier) value(sql string) (value string) {
+	if c.err == nil {
+		value, c.err = Value(c.query, sql)
 	}
-	return ""
+	return value
 }
 
 // layout sets what is fixed once the database has a table. ATTACH refuses a
@@ -96,7 +92,7 @@ func (c *copier) permit() (restore []string) {
 // tables makes and fills the tables and returns the virtual ones. Those that
 // keep the content of virtual tables are tables like any other.
 func (c *copier) tables() (virtual [][]string) {
-	for _, table := range c.ask(`SELECT name, sql, rootpage FROM sqlite_master
+	for _, table := range c.ask(3, `SELECT name, sql, rootpage FROM sqlite_master
 		WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`) {
 		if table[2] == "0" || table[2] == "" {
 			virtual = append(virtual, table)
@@ -116,13 +112,13 @@ func (c *copier) tables() (virtual [][]string) {
 func (c *copier) rows(table string) {
 	name := quote(table, '"')
 	var columns, order []string
-	for _, column := range c.ask("PRAGMA table_xinfo(" + name + ")") {
+	for _, column := range c.ask(7, "PRAGMA table_xinfo("+name+")") {
 		if column[6] == "0" {
 			columns = append(columns, quote(column[1], '"'))
 		}
 	}
 	// index_info answers for the table itself only if it is WITHOUT ROWID.
-	for _, key := range c.ask("PRAGMA index_info(" + name + ")") {
+	for _, key := range c.ask(3, "PRAGMA index_info("+name+")") {
 		order = append(order, quote(key[2], '"'))
 	}
 	if rowid := rowidOf(columns); len(order) == 0 && rowid != "" {
@@ -153,7 +149,7 @@ func rowidOf(columns []string) string {
 // rows arrive.
 func (c *copier) others() {
 	for _, kind := range []string{"index", "view", "trigger"} {
-		for _, made := range c.ask("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = '" + kind + "' ORDER BY rowid") {
+		for _, made := range c.ask(1, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = '"+kind+"' ORDER BY rowid") {
 			c.statements = append(c.statements, made[0])
 		}
 	}
@@ -162,7 +158,7 @@ func (c *copier) others() {
 // statistics copies what ANALYZE found out, as far as this SQLite keeps it.
 func (c *copier) statistics() {
 	var tables []string
-	for _, row := range c.ask("SELECT name FROM sqlite_master WHERE name IN ('sqlite_stat1', 'sqlite_stat4') ORDER BY name") {
+	for _, row := range c.ask(1, "SELECT name FROM sqlite_master WHERE name IN ('sqlite_stat1', 'sqlite_stat4') ORDER BY name") {
 		if row[0] == "sqlite_stat1" || c.value("SELECT sqlite_compileoption_used('ENABLE_STAT4')") == "1" {
 			tables = append(tables, row[0])
 		}
