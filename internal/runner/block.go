@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -59,7 +60,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 		err = run(in, ctx, j, &t)
 		in.kill()
 	}
-	if err := end(&t, err); err != nil {
+	if err = end(&t, err); err != nil && !t.PermanentFailure() { // else it has failed already
 		return err
 	}
 	used := host.SelfCPU() - before
@@ -67,7 +68,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 		used += in.used + in.loadUsed
 	}
 	t.Took = time.Since(began)
-	return r.finish(g, &t, meter.Stop(used), t.Took)
+	return cmp.Or(r.finish(g, &t, meter.Stop(used), t.Took), err)
 }
 
 // prepareBlock prepares a block's operation and verifies its answers.
@@ -261,7 +262,7 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 		err = s.complete(ctx)
 	}
 	s.end()
-	if err != nil {
+	if err != nil && !errors.Is(err, errBudgetEnded) {
 		return err
 	}
 	took, noise := time.Since(began), meter.Stop(host.SelfCPU()-before+s.used)
@@ -270,7 +271,7 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 // run measures each call. Where no process can be started, all that are left

@@ -3,11 +3,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
+	"assay/internal/runner/host"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -28,14 +30,27 @@ type variant struct {
 
 // operation measures an operation on all instances that have it. The windows of its
 // variants alternate: what changes within a launch is alike for all of them, and
-// they may be compared.
+// they may be compared. What went wrong until the budget ends is emitted too.
 func (l *jointLaunch) operation(ctx context.Context, variants []*variant) error {
+	meter, before := host.Start(), l.cpu()
+	err := l.measureVariants(ctx, variants)
+	for _, v := range variants {
+		for _, t := range v.turns {
+			if errors.Is(err, errBudgetEnded) && !l.ended(t) && wrong(t.tally.total) != nil {
+				err = cmp.Or(l.complete(t), err)
+			}
+		}
+	}
+	return cmp.Or(l.emit(meter.Stop(l.cpu()-before), l.longest()), err)
+}
+
+func (l *jointLaunch) measureVariants(ctx context.Context, variants []*variant) error {
 	for _, v := range variants {
 		if err := l.begin(ctx, v); err != nil {
 			return err
 		}
 	}
-	variants = slices.DeleteFunc(variants, func(v *variant) bool { return len(v.turns) == 0 })
+	variants = slices.DeleteFunc(slices.Clone(variants), func(v *variant) bool { return len(v.turns) == 0 })
 	if err := l.alternate(ctx, variants); err != nil {
 		return err
 	}
