@@ -27,6 +27,7 @@ type Advisory struct {
 	When     string           `json:"when,omitempty"`     // under which condition; empty: always
 	WAL      bool             `json:"wal,omitempty"`      // it needs a write-ahead log
 	Attached bool             `json:"attached,omitempty"` // it needs several databases on a connection
+	Nested   bool             `json:"nested,omitempty"`   // it needs savepoints
 	System   string           `json:"system,omitempty"`   // it is there on this one only, as GOOS names it
 	Fixed    []string         `json:"fixed"`
 	Source   string           `json:"source"`

@@ -64,7 +64,7 @@ func (in *instance) trial(j *job, launch int) assay.Trial {
 		t.Each = append(t.Each, in.withoutPath(text))
 	}
 	t.Warnings = slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning(), j.uncompared(), BeginWarning(j.Case), in.storageWarning(j.Operation))
-	t.Warnings = append(t.Warnings, knownBugs(j.target, t.Settings)...)
+	t.Warnings = append(t.Warnings, knownBugs(j.target, t.Settings, j.Operation)...)
 	return t
 }
 

@@ -119,12 +119,13 @@ func (j *job) layoutWarning() []assay.Warning {
 		Advice:   "a difference of a few percent, up to ten, can be the layout alone"}}
 }
 
-// knownBugs says which faults the build has, of those that its settings do not rule out.
-func knownBugs(target assay.Target, settings []assay.Setting) []assay.Warning {
+// knownBugs says which faults the build has, of those that neither its settings nor the
+// operation rule out.
+func knownBugs(target assay.Target, settings []assay.Setting, op assay.Operation) []assay.Warning {
 	journal := slices.IndexFunc(settings, func(s assay.Setting) bool { return s.Name == "journal_mode" })
 	var all []assay.Warning
 	for _, bug := range advisories.OfTarget(target) {
-		if bug.Attached || bug.WAL && journal >= 0 && settings[journal].Effective != "wal" { // no plan attaches databases
+		if bug.Attached || bug.Nested && !op.MayNest() || bug.WAL && journal >= 0 && settings[journal].Effective != "wal" { // no plan attaches databases
 			continue
 		}
 		all = append(all, assay.Warning{Code: "known-bug", Evidence: fmt.Sprintf("%s %s: %s", target.Engine, target.EngineVersion, bug.Sentence()),
