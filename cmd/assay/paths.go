@@ -96,14 +96,11 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	return s, wrongLocation(err)
 }
 
-// wrongLocation makes wrong usage of a location that no store can have, or where something
-// else lies.
+// wrongLocation makes wrong usage of a location that no store can have, that cannot be written,
+// or where something else lies.
 func wrongLocation(err error) error {
-	if store.IsForeign(err) {
+	if store.IsWrongLocation(err) {
 		return usage(err)
-	}
-	if wrong := (*store.LocationError)(nil); errors.As(err, &wrong) {
-		return usage(wrong)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,10 +107,12 @@ func prepare(location string) (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", fmt.Errorf("opening the store: %w; --store FILE names another place", err)
+		return "", &LocationError{err.Error() + anotherPlace}
 	}
 	return path, nil
 }
+
+const anotherPlace = "; --store FILE or XDG_DATA_HOME names another place"
 
 // absolute returns the absolute path of the file, which may be missing.
 func absolute(location string) (string, error) {
@@ -125,7 +128,7 @@ func absolute(location string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return path, nil
 	case err != nil:
-		return "", fmt.Errorf("opening the store: %w", err)
+		return "", &LocationError{err.Error() + anotherPlace}
 	case info.IsDir():
 		return "", &LocationError{path + " is not a file: name a file, for example " + filepath.Join(path, "assay.db")}
 	case !info.Mode().IsRegular():
@@ -192,10 +195,11 @@ func setMode(ctx context.Context, db *sql.DB) error {
 // errForeign says whose a file is that is no store.
 var errForeign = errors.New("it is the database of another program: choose another file")
 
-// IsForeign reports whether an error of opening a store says that the file is something
-// else: the user has to name another one.
-func IsForeign(err error) bool {
-	return errors.Is(err, errForeign) || resultCode(err)&0xff == sqlite3.SQLITE_NOTADB
+// IsWrongLocation reports whether an error of opening a store says that the user has to name
+// another place: none can be there, it cannot be written, or the file is something else.
+func IsWrongLocation(err error) bool {
+	return errors.Is(err, errForeign) || errors.As(err, new(*LocationError)) ||
+		slices.Contains([]int{sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}, resultCode(err)&0xff)
 }
 
 // checkApplication refuses the database of another program.
