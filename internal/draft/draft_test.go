@@ -417,7 +417,7 @@ func TestCopyHasATimeLimit(t *testing.T) {
 func TestManyTables(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("BEGIN;")
-	const tables = 4000
+	const tables = 1000
 	for i := range tables {
 		fmt.Fprintf(&text, "CREATE TABLE t%d (a TEXT, b INTEGER); CREATE VIEW v%[1]d AS SELECT b FROM t%[1]d;", i)
 	}
@@ -434,7 +434,7 @@ func TestManyTables(t *testing.T) {
 	if last == nil || last.view == "" || len(s.tables) < 2*tables {
 		t.Fatalf("got %d tables and views, the last one %+v; want %d or more", len(s.tables), last, 2*tables)
 	}
-	if most := 20*made + 5*time.Second; took > most { // both suffer from a busy machine
+	if most := 4*made + time.Second; took > most { // both suffer from a busy machine
 		t.Errorf("reading %d tables and views took %s, and making them %s; want at most %s", 2*tables, took, made, most)
 	}
 }

@@ -158,9 +158,10 @@ func (s *schema) readKeys(ctx context.Context, t *table) error {
 }
 
 // readPartly reads the unique indexes on expressions, and those of some rows only: new
-// values of the columns that they name keep to them.
+// values of the columns that they name keep to them. CROSS JOIN reads the whole schema
+// only for a table that has such an index.
 func (s *schema) readPartly(ctx context.Context, t *table) error {
-	rows, err := texts(ctx, s.db, `SELECT x.sql FROM pragma_index_list(?1) l JOIN sqlite_schema x ON x.type = 'index' AND x.name = l.name
+	rows, err := texts(ctx, s.db, `SELECT x.sql FROM pragma_index_list(?1) l CROSS JOIN sqlite_schema x ON x.type = 'index' AND x.name = l.name
 		WHERE l."unique" AND (l.partial OR EXISTS (SELECT 1 FROM pragma_index_info(l.name) WHERE name IS NULL))`, t.name)
 	if err != nil {
 		return err

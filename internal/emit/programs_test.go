@@ -163,12 +163,13 @@ func python(t *testing.T, ecosystem string) []program {
 	library := map[string]string{"python": "sqlite3", "django": "django", "sqlalchemy": "sqlalchemy", "apsw": "apsw"}[ecosystem]
 	found := map[string]program{}
 	for _, interpreter := range []string{"python3", "/usr/bin/python3", filepath.Join(tools(), "python", "bin", "python3")} {
-		probe := exec.Command(interpreter, "-c", "import sys, "+library+" as l; print(getattr(l, '__version__', sys.version.split()[0]))")
-		version, err := probe.Output()
+		probe := exec.Command(interpreter, "-c", "import sys, "+library+" as l; print(sys.executable, getattr(l, '__version__', sys.version.split()[0]))")
+		told, err := probe.Output()
 		if err != nil {
 			continue
 		}
-		name := " " + strings.TrimSpace(string(version))
+		interpreter, version, _ := strings.Cut(strings.TrimSpace(string(told)), " ") // not a script that starts it
+		name := " " + version
 		found[name] = program{ecosystem: ecosystem, version: name, form: "database.py",
 			command: []string{interpreter, absolute(t, "testdata/read/read.py"), ecosystem}}
 	}
