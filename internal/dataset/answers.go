@@ -65,16 +65,16 @@ func (d *Data) answers(ctx context.Context, op assay.Operation, trace *Trace) ([
 	if err != nil {
 		return nil, err
 	}
-	choice, err := trace.Choice(op)
+	mix, err := trace.Arguments(op)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]expectedAnswer, trace.Length)
 	for i := range all {
-		part, own := choice.At(i)
+		part, own := mix.Part(i)
 		all[i] = parts[part][own]
 	}
-	return all, choice.Close()
+	return all, mix.Close()
 }
 
 // byPart returns the answers at the positions of each part's own trace.
@@ -168,7 +168,7 @@ func ofReads(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tra
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSession(ctx, conn, op, trace)
+	s, err := newSession(ctx, conn, op, trace, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"assay"
-	"assay/kit/answer"
-	"assay/kit/column"
 )
 
 // Watch looks at the data while operations are done, or has logged what changes.
@@ -33,12 +30,12 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 			return err
 		}
 	}
-	p, err := newPlayer(ctx, conn, op, trace, true)
+	changes, err := newSession(ctx, conn, op, trace, func(part assay.Operation) bool { return part.Changes })
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	t := &Digester{conn: conn, op: op, trace: trace, changes: p}
+	defer func() { err = errors.Join(err, changes.close()) }()
+	t := &Digester{conn: conn, op: op, trace: trace, changes: changes}
 	defer func() { err = errors.Join(err, t.close()) }()
 	for _, positions := range phases {
 		err := batches(ctx, conn, 0, len(positions), func(i int) error {
@@ -47,7 +44,7 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 					return err
 				}
 			}
-			return p.do(ctx, positions[i])
+			return changes.do(ctx, positions[i], false)
 		})
 		if err == nil && watch.End != nil {
 			err = watch.End(ctx, conn, t)
@@ -81,218 +78,39 @@ func Span(from, to int) []int {
 	return all
 }
 
-// Choice tells which part of a mix is done at a position.
-type Choice struct{ file *column.File } // nil: of no mix
-
-// Choice opens the trace of an operation.
-func (t *Trace) Choice(op assay.Operation) (*Choice, error) {
-	if len(op.Parts) == 0 {
-		return &Choice{}, nil
-	}
-	if len(t.Parts) != len(op.Parts) {
-		return nil, fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(t.Parts))
-	}
-	file, err := t.open()
-	if err != nil {
-		return nil, err
-	}
-	if file.Columns() < 2 || file.Rows() == 0 {
-		return nil, errors.Join(fmt.Errorf("%s is not the trace of a mix, or empty", t.Path), file.Close())
-	}
-	return &Choice{file}, nil
-}
-
-// At is the part that is done at a position, around the trace's end, and where in its own
-// trace; of no mix 0 and the position.
-func (c *Choice) At(position int) (part, own int) {
-	if c.file == nil {
-		return 0, position
-	}
-	position %= c.file.Rows()
-	return int(c.file.Int(0, position)), int(c.file.Int(1, position))
-}
-
-// Close closes the trace.
-func (c *Choice) Close() error {
-	if c == nil || c.file == nil {
-		return nil
-	}
-	return c.file.Close()
-}
-
-// Arguments are those of an operation, or of the parts of a mix.
-type Arguments struct {
-	choice *Choice
-	parts  []assay.Operation
-	values []*column.File // by part
-}
-
-// Args are the arguments of a step at a position.
-type Args struct {
-	file       *column.File
-	first, row int
-}
-
-// Value is an argument as it is bound.
-func (a Args) Value(i int) any { return a.file.Value(a.first+i, a.row) }
-
-// Bytes is an argument of a store, until the arguments are closed.
-func (a Args) Bytes(i int) []byte { return a.file.Bytes(a.first+i, a.row) }
-
-// parts are the operations of a mix with their traces, or the one that is no mix.
-func (t *Trace) parts(op assay.Operation) (operations []assay.Operation, traces []Trace) {
-	if len(op.Parts) == 0 {
-		return []assay.Operation{op}, []Trace{*t}
-	}
-	for _, part := range op.Parts {
-		operations = append(operations, part.Operation)
-	}
-	return operations, t.Parts
-}
-
-// Arguments opens the trace of an operation and those of its parts.
-func (t *Trace) Arguments(op assay.Operation) (a *Arguments, err error) {
-	operations, traces := t.parts(op)
-	a = &Arguments{parts: operations}
-	if a.choice, err = t.Choice(op); err != nil {
-		return nil, err
-	}
-	for i := range traces {
-		file, err := traces[i].open()
-		if err != nil {
-			return nil, errors.Join(err, a.Close())
-		}
-		a.values = append(a.values, file)
-	}
-	return a, nil
-}
-
-// At calls do for the steps at a position, around the trace's end.
-func (a *Arguments) At(position int, do func(*assay.Step, Args) error) error {
-	part, own := a.choice.At(position)
-	args := Args{file: a.values[part]}
-	if args.file.Rows() > 0 {
-		args.row = own % args.file.Rows()
-	}
-	steps := a.parts[part].Steps
-	for i := range steps {
-		if err := do(&steps[i], args); err != nil {
-			return fmt.Errorf("%s, step %d: %w; the SQL is:\n%s", a.parts[part].Name, i+1, err, steps[i].SQL)
-		}
-		args.first += len(steps[i].Args)
-	}
-	return nil
-}
-
-// Close closes the traces.
-func (a *Arguments) Close() error {
-	errs := []error{a.choice.Close()}
-	for _, file := range a.values {
-		errs = append(errs, file.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// player plays an operation, or of a mix those parts that change data, or those of
-// the others that have one answer.
-type player struct {
-	choice *Choice
-	parts  []*session // nil for a part that is not played
-}
-
-func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, changes bool) (p *player, err error) {
-	p = &player{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.close())
-		}
-	}()
-	if p.choice, err = trace.Choice(op); err != nil {
-		return p, err
-	}
-	operations, traces := trace.parts(op)
-	p.parts = make([]*session, len(operations))
-	for i, part := range operations {
-		if len(op.Parts) > 0 && (part.Changes != changes || !changes && Varies(part) || traces[i].Length == 0) {
-			continue
-		}
-		if p.parts[i], err = newSession(ctx, conn, part, &traces[i]); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
-}
-
-// at is what is played at a position, and where in its own trace; nil where
-// nothing is.
-func (p *player) at(position int) (*session, int) {
-	part, own := p.choice.At(position)
-	return p.parts[part], own
-}
-
-func (p *player) do(ctx context.Context, position int) error {
-	part, own := p.at(position)
-	if part == nil {
-		return nil
-	}
-	return part.do(ctx, own, false)
-}
-
-func (p *player) close() error {
-	errs := []error{p.choice.Close()}
-	for _, part := range p.parts {
-		if part != nil {
-			errs = append(errs, part.close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Digester digests what an operation answers that changes nothing, or what those
 // parts of a mix do.
 type Digester struct {
-	conn   *sql.Conn
-	op     assay.Operation
-	trace  *Trace
-	player *player          // nil until something is digested
-	known  map[place]string // nil where the data change meanwhile
-	// changes plays what changes the data meanwhile.
-	changes *player
+	conn    *sql.Conn
+	op      assay.Operation
+	trace   *Trace
+	reads   *session         // nil until something is digested
+	known   map[place]string // nil where the data change meanwhile
+	changes *session         // what changes the data meanwhile
 }
 
-type place struct {
-	part     *session
-	position int
-}
-
-// at is what is digested at a position, and where in its own trace; nil where data
-// are changed, or the answer is another one each time.
-func (t *Digester) at(ctx context.Context, position int) (part *session, own int, err error) {
-	if t.player == nil {
-		if t.player, err = newPlayer(ctx, t.conn, t.op, t.trace, false); err != nil {
-			t.player = nil // it is closed
-			return nil, 0, err
-		}
-	}
-	part, own = t.player.at(position)
-	return part, own, nil
-}
+type place struct{ part, own int }
 
 // Digest is that of the answer to the unit that begins at a position; empty for a
 // part that changes data or answers otherwise each time. The number of rows is not checked.
 func (t *Digester) Digest(ctx context.Context, position int) (digest string, err error) {
-	part, own, err := t.at(ctx, position)
-	if err != nil || part == nil {
-		return "", err
+	if t.reads == nil {
+		if t.reads, err = newSession(ctx, t.conn, t.op, t.trace, func(part assay.Operation) bool { return !part.Changes && !Varies(part) }); err != nil {
+			return "", err
+		}
 	}
-	if part.trace.Columns() == 0 {
+	part, own := t.reads.Part(position)
+	if t.reads.steps[&t.reads.parts[part].Steps[0]] == nil {
+		return "", nil
+	}
+	if t.reads.values[part].Columns() == 0 {
 		own = 0 // without arguments it has one answer
 	}
 	digest, known := t.known[place{part, own}]
 	if known {
 		return digest, nil
 	}
-	digest, err = part.digest(ctx, own, max(1, t.op.Transaction))
+	digest, err = t.reads.digest(ctx, part, own, max(1, t.op.Transaction))
 	if err == nil && t.known != nil {
 		t.known[place{part, own}] = digest
 	}
@@ -300,10 +118,10 @@ func (t *Digester) Digest(ctx context.Context, position int) (digest string, err
 }
 
 func (t *Digester) close() error {
-	if t.player == nil {
+	if t.reads == nil {
 		return nil
 	}
-	return t.player.close()
+	return t.reads.close()
 }
 
 // Digests returns the digests of what an operation answers while nothing has
@@ -341,19 +159,4 @@ func (d *Data) Rows(ctx context.Context, op assay.Operation, trace *Trace, from,
 			})
 		})
 	})
-}
-
-// digest digests the answers at some positions, apart from all others.
-func (s *session) digest(ctx context.Context, position, count int) (string, error) {
-	for i := range s.steps {
-		if st := &s.steps[i]; st.Query {
-			st.hash = answer.New(assay.TypeNames(st.Returns))
-		}
-	}
-	for i := range count {
-		if err := s.run(ctx, position+i, true, false); err != nil {
-			return "", err
-		}
-	}
-	return s.sum().Digest, nil
 }

@@ -83,7 +83,7 @@ func (d *Data) Enforce(ctx context.Context, op assay.Operation, count int) (err 
 		if _, err := conn.ExecContext(ctx, "PRAGMA foreign_keys = on"); err != nil {
 			return err
 		}
-		return batches(ctx, conn, 0, count, func(position int) error { return s.run(ctx, position, false, false) })
+		return batches(ctx, conn, 0, count, func(position int) error { return s.each(position, counting(ctx, false, false)) })
 	})
 }
 

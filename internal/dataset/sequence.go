@@ -140,12 +140,8 @@ func (d *Data) SequenceAnswers(ctx context.Context, op assay.Operation, trace *T
 	}
 	var others error
 	end := func(_ context.Context, _ *sql.Conn, t *Digester) error {
-		for i, part := range op.Parts {
-			s := t.changes.parts[i]
-			if s == nil && t.player != nil {
-				s = t.player.parts[i]
-			}
-			others = cmp.Or(others, sameRows(part, s))
+		for _, part := range op.Parts {
+			others = cmp.Or(others, t.sameRows(part))
 		}
 		return nil
 	}
@@ -163,13 +159,17 @@ const notThose = "the database is not as it was when recording began: have the r
 
 // sameRows fails where a part had other rows than the program's; a program may leave rows of an
 // answer unread.
-func sameRows(part assay.Part, s *session) error {
+func (t *Digester) sameRows(part assay.Part) error {
 	for i, had := range part.Had {
-		counted := had >= 0 && s != nil && countsRows(part.Operation.Steps[i].SQL)
-		if !counted || s.steps[i].had == had || s.steps[i].Query && s.steps[i].had > had {
+		spec := &part.Operation.Steps[i]
+		st := t.changes.steps[spec]
+		if st == nil && t.reads != nil {
+			st = t.reads.steps[spec]
+		}
+		if had < 0 || st == nil || !countsRows(spec.SQL) || st.had == had || st.Query && st.had > had {
 			continue
 		}
-		return fmt.Errorf("%s, step %d: in the log it has %d rows in all, and here %d; %s; the SQL is:\n%s", part.Operation.Name, i+1, had, s.steps[i].had, notThose, part.Operation.Steps[i].SQL)
+		return fmt.Errorf("%s, step %d: in the log it has %d rows in all, and here %d; %s; the SQL is:\n%s", part.Operation.Name, i+1, had, st.had, notThose, spec.SQL)
 	}
 	return nil
 }

@@ -13,22 +13,20 @@ import (
 	"assay"
 	"assay/internal/plan/sqltext"
 	"assay/kit/answer"
-	"assay/kit/column"
 	"assay/kit/wire"
 )
 
-// session runs an operation in this process, one position after the other.
+// session does an operation in this process, or those parts of a mix that it has prepared, one
+// position after the other.
 type session struct {
-	name  string
-	trace *column.File
-	steps []step
+	*Arguments
+	steps map[*assay.Step]*step
 }
 
 type step struct {
 	assay.Step
 	number    int // counts from 1
 	stmt      *sql.Stmt
-	first     int // column of the trace with the first argument
 	hash      *answer.Hash
 	args      []any
 	unordered bool  // its SQL leaves the order of rows open
@@ -45,7 +43,7 @@ func inSession(ctx context.Context, open opening, op assay.Operation, trace *Tra
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	s, err := newSession(ctx, conn, op, trace)
+	s, err := newSession(ctx, conn, op, trace, nil)
 	if err != nil {
 		return err
 	}
@@ -53,29 +51,29 @@ func inSession(ctx context.Context, open opening, op assay.Operation, trace *Tra
 	return do(conn, s)
 }
 
-// newSession prepares an operation that has steps of its own.
-func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (_ *session, err error) {
-	s := &session{name: op.Name}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("operation %q: %w", op.Name, err), s.close())
-		}
-	}()
-	if s.trace, err = trace.open(); err != nil {
+// newSession prepares an operation, or those parts of a mix that are chosen and that occur.
+func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, chosen func(assay.Operation) bool) (_ *session, err error) {
+	s := &session{steps: map[*assay.Step]*step{}}
+	if s.Arguments, err = trace.Arguments(op); err != nil {
 		return nil, err
 	}
-	if want := len(arguments(op)); s.trace.Columns() != want || s.trace.Rows() == 0 {
-		return nil, fmt.Errorf("its trace has %d columns and %d rows; it wants %d columns and at least one row",
-			s.trace.Columns(), s.trace.Rows(), want)
-	}
-	first := 0
-	for i, spec := range op.Steps {
-		prepared := step{Step: spec, number: i + 1, first: first, args: make([]any, len(spec.Args)), unordered: unordered(spec.SQL)}
-		first += len(spec.Args)
-		if err := prepared.prepare(ctx, conn); err != nil {
-			return nil, fmt.Errorf("step %d: %w; the SQL is:\n%s", i+1, err, spec.SQL)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
 		}
-		s.steps = append(s.steps, prepared)
+	}()
+	for i, part := range s.parts {
+		if len(op.Parts) > 0 && (!chosen(part) || s.values[i].Rows() == 0) {
+			continue
+		}
+		for j := range part.Steps {
+			spec := &part.Steps[j]
+			prepared := &step{Step: *spec, number: j + 1, args: make([]any, len(spec.Args)), unordered: unordered(spec.SQL)}
+			if err := prepared.prepare(ctx, conn); err != nil {
+				return nil, fmt.Errorf("operation %q: step %d: %w; the SQL is:\n%s", part.Name, j+1, err, spec.SQL)
+			}
+			s.steps[spec] = prepared
+		}
 	}
 	return s, nil
 }
@@ -95,41 +93,66 @@ func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	return err
 }
 
-// do runs the operation with the arguments at a position, around the trace's
-// end, as workers do. The answers enter the digest where digest says so.
+// do does what is prepared at a position, as workers do. The answers enter the digest where
+// digest says so.
 func (s *session) do(ctx context.Context, position int, digest bool) error {
-	return s.run(ctx, position, digest, true)
+	return s.each(position, counting(ctx, digest, true))
 }
 
-// run is do, with any number of rows unless it is strict.
-func (s *session) run(ctx context.Context, position int, digest, strict bool) error {
-	return s.each(position, func(st *step) error {
+// each calls do for the prepared steps of a position, with their arguments in place.
+func (s *session) each(position int, do func(st *step) error) error {
+	part, own := s.Part(position)
+	return s.ofPart(part, own, do)
+}
+
+// ofPart is each of a position in the trace of a part.
+func (s *session) ofPart(part, own int, do func(st *step) error) error {
+	return s.Arguments.ofPart(part, own, func(spec *assay.Step, args Args) error {
+		st := s.steps[spec]
+		if st == nil {
+			return nil
+		}
+		for i := range st.args {
+			st.args[i] = args.Value(i)
+		}
+		return do(st)
+	})
+}
+
+// counting runs steps and counts their rows: as many as the operation says, where it is strict.
+func counting(ctx context.Context, digest, strict bool) func(st *step) error {
+	return func(st *step) error {
 		rows, err := st.run(ctx, digest)
 		st.had += rows
 		if err == nil && strict && st.Rows >= 0 && rows != int64(st.Rows) {
 			err = fmt.Errorf("%d rows, the operation says %d; correct its rows, or say that they are unknown", rows, st.Rows)
 		}
 		return err
-	})
+	}
 }
 
-// each calls do for the steps of a position, around the trace's end, with their
-// arguments in place.
-func (s *session) each(position int, do func(st *step) error) error {
-	position %= s.trace.Rows()
-	if position%transactionOperations == 0 { // a file of a million values is large
-		s.trace.Release()
-	}
-	for i := range s.steps {
-		st := &s.steps[i]
-		for j := range st.args {
-			st.args[j] = s.trace.Value(st.first+j, position)
-		}
-		if err := do(st); err != nil {
-			return fmt.Errorf("operation %q, step %d at position %d: %w; the SQL is:\n%s", s.name, st.number, position, err, st.SQL)
+// digest digests the answers at some positions in the trace of a part, apart from all others.
+func (s *session) digest(ctx context.Context, part, own, count int) (string, error) {
+	for i := range s.parts[part].Steps {
+		if st := s.steps[&s.parts[part].Steps[i]]; st.Query {
+			st.hash = answer.New(assay.TypeNames(st.Returns))
 		}
 	}
-	return nil
+	for i := range count {
+		if err := s.ofPart(part, own+i, counting(ctx, true, false)); err != nil {
+			return "", err
+		}
+	}
+	return s.sum(part).Digest, nil
+}
+
+// sum combines the digests of a part's steps that return rows.
+func (s *session) sum(part int) Expected {
+	var steps answer.Steps
+	for i := range s.parts[part].Steps {
+		steps = append(steps, s.steps[&s.parts[part].Steps[i]].hash)
+	}
+	return Expected{Digest: steps.Sum(), Rows: steps.Rows()}
 }
 
 // run returns the number of rows answered or changed.
@@ -185,10 +208,7 @@ func (s *session) close() error {
 	for _, st := range s.steps {
 		errs = append(errs, st.stmt.Close())
 	}
-	if s.trace != nil {
-		errs = append(errs, s.trace.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.Close())...)
 }
 
 // plainQuery returns a query with the same answer whose values come as they

@@ -327,3 +327,111 @@ func (t *Trace) open() (*column.File, error) {
 	}
 	return file, err
 }
+
+// Arguments are those of an operation, or of the parts of a mix.
+type Arguments struct {
+	choice *column.File // which part of a mix is done at a position; nil: of no mix
+	parts  []assay.Operation
+	values []*column.File // by part
+}
+
+// Args are the arguments of a step at a position.
+type Args struct {
+	file       *column.File
+	first, row int
+}
+
+// Value is an argument as it is bound.
+func (a Args) Value(i int) any { return a.file.Value(a.first+i, a.row) }
+
+// Bytes is an argument of a store, until the arguments are closed.
+func (a Args) Bytes(i int) []byte { return a.file.Bytes(a.first+i, a.row) }
+
+// parts are the operations of a mix with their traces, or the one that is no mix.
+func (t *Trace) parts(op assay.Operation) (operations []assay.Operation, traces []Trace) {
+	if len(op.Parts) == 0 {
+		return []assay.Operation{op}, []Trace{*t}
+	}
+	for _, part := range op.Parts {
+		operations = append(operations, part.Operation)
+	}
+	return operations, t.Parts
+}
+
+// Arguments opens the trace of an operation and those of its parts.
+func (t *Trace) Arguments(op assay.Operation) (_ *Arguments, err error) {
+	if len(op.Parts) > 0 && len(t.Parts) != len(op.Parts) {
+		return nil, fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(t.Parts))
+	}
+	operations, traces := t.parts(op)
+	a := &Arguments{parts: operations}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("operation %q: %w", op.Name, err), a.Close())
+		}
+	}()
+	if len(op.Parts) > 0 {
+		if a.choice, err = t.open(); err != nil {
+			return nil, err
+		}
+		if a.choice.Columns() < 2 || a.choice.Rows() == 0 {
+			return nil, fmt.Errorf("%s is not the trace of a mix, or empty", t.Path)
+		}
+	}
+	for i := range traces {
+		file, err := traces[i].open()
+		if err != nil {
+			return nil, err
+		}
+		a.values = append(a.values, file)
+		if want := len(arguments(operations[i])); file.Columns() != want || a.choice == nil && file.Rows() == 0 {
+			return nil, fmt.Errorf("its trace has %d columns and %d rows; it wants %d columns and at least one row", file.Columns(), file.Rows(), want)
+		}
+	}
+	return a, nil
+}
+
+// Part is the part that is done at a position, around the trace's end, and where in its own
+// trace; of no mix 0 and the position.
+func (a *Arguments) Part(position int) (part, own int) {
+	if a.choice == nil {
+		return 0, position
+	}
+	position %= a.choice.Rows()
+	return int(a.choice.Int(0, position)), int(a.choice.Int(1, position))
+}
+
+// At calls do for the steps at a position, around the trace's end.
+func (a *Arguments) At(position int, do func(*assay.Step, Args) error) error {
+	part, own := a.Part(position)
+	return a.ofPart(part, own, do)
+}
+
+// ofPart is At of a position in the trace of a part.
+func (a *Arguments) ofPart(part, own int, do func(*assay.Step, Args) error) error {
+	args := Args{file: a.values[part]}
+	args.row = own % args.file.Rows()
+	if args.row%transactionOperations == 0 { // a file of a million values is large
+		args.file.Release()
+	}
+	steps := a.parts[part].Steps
+	for i := range steps {
+		if err := do(&steps[i], args); err != nil {
+			return fmt.Errorf("operation %q, step %d at position %d: %w; the SQL is:\n%s", a.parts[part].Name, i+1, args.row, err, steps[i].SQL)
+		}
+		args.first += len(steps[i].Args)
+	}
+	return nil
+}
+
+// Close closes the traces.
+func (a *Arguments) Close() error {
+	var errs []error
+	if a.choice != nil {
+		errs = append(errs, a.choice.Close())
+	}
+	for _, file := range a.values {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -62,13 +62,13 @@ func (r *replays) changed() map[int][]changedRow {
 
 // changing are those of the positions of a mix at which it changes data.
 func (b *answerFinder) changing(positions []int) (changing []int, err error) {
-	choice, err := b.Trace.Choice(b.Operation)
+	mix, err := b.Trace.Arguments(b.Operation)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, choice.Close()) }()
+	defer func() { err = errors.Join(err, mix.Close()) }()
 	for _, position := range positions {
-		if part, _ := choice.At(position); b.Operation.Parts[part].Operation.Changes {
+		if part, _ := mix.Part(position); b.Operation.Parts[part].Operation.Changes {
 			changing = append(changing, position)
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // time: their least value, or their first by an order, may be the same at each moment
 // of some orders and another one in others.
 func (b *answerFinder) dropSeveralRows(positions []int) (err error) {
-	choice, err := b.Trace.Choice(b.Operation)
+	mix, err := b.Trace.Arguments(b.Operation)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, choice.Close()) }()
+	defer func() { err = errors.Join(err, mix.Close()) }()
 	for i, position := range positions {
-		if part, _ := choice.At(position); !b.single[part] {
+		if part, _ := mix.Part(position); !b.single[part] {
 			b.told[i] = ""
 		}
 	}
