@@ -33,11 +33,6 @@ type detected struct {
 		N      int
 		Within float64
 	}
-	Steady []struct {
-		Windows []float64
-		Start   int
-		Steady  bool
-	}
 	SteadyFrom []struct {
 		Launches [][]float64
 		Start    int
@@ -66,7 +61,7 @@ func readDetected(t *testing.T) detected {
 	must(t, err)
 	var d detected
 	must(t, json.Unmarshal(text, &d))
-	if len(d.Detectors) == 0 || len(d.Splits) == 0 || len(d.Steady) == 0 || len(d.SteadyFrom) == 0 || len(d.Enough) == 0 ||
+	if len(d.Detectors) == 0 || len(d.Splits) == 0 || len(d.SteadyFrom) == 0 || len(d.Enough) == 0 ||
 		len(d.Watched) == 0 || len(d.Variances) == 0 || len(d.Smallest) == 0 || len(d.Shares) == 0 {
 		t.Fatal("testdata/detect.json: a section is empty")
 	}
@@ -163,17 +158,6 @@ func TestStalls(t *testing.T) {
 		if got := Stalls(test.nanos, test.operations); !near(got, test.want) {
 			t.Errorf("%s: %g, want %g", test.name, got, test.want)
 		}
-	}
-}
-
-func TestSteadyAgreesWithNumPy(t *testing.T) {
-	for i, v := range readDetected(t).Steady {
-		if start, steady := Steady(v.Windows); start != v.Start || steady != v.Steady {
-			t.Errorf("case %d: from %d, %v; NumPy has %d, %v", i, start, steady, v.Start, v.Steady)
-		}
-	}
-	if start, steady := Steady(nil); start != 0 || !steady {
-		t.Errorf("no windows: from %d, %v", start, steady)
 	}
 }
 

@@ -28,49 +28,12 @@ func Stalls(nanos, operations []int64) float64 {
 	return total / count / median(each)
 }
 
-// MinForSteady is the minimum number of windows of one launch in which Steady
-// can find a change.
-const MinForSteady = 16
-
-// Steady returns the index of the window from which a launch is steady: after
-// the last change of level in the order of its windows, by Pettitt's test (1979)
-// at 1 %, which one slow window does not provoke. It is false where fewer than
-// half of the windows are left after it: the launch never became steady. In
-// fewer than MinForSteady windows no change can be found.
-func Steady(windows []float64) (start int, steady bool) {
-	for len(windows)-start >= MinForSteady {
-		k := pettitt(windows[start:])
-		if k == 0 {
-			break
-		}
-		start += k
-	}
-	return start, 2*(len(windows)-start) >= len(windows)
-}
-
-// pettitt returns the index at which the level of values changes, 0 where it
-// does not.
-func pettitt(values []float64) int {
-	n := float64(len(values))
-	at, most, sum := 0, 0.0, 0.0
-	for i, r := range ranks(values)[:len(values)-1] {
-		sum += 2*r - (n + 1)
-		if math.Abs(sum) > most {
-			at, most = i+1, math.Abs(sum)
-		}
-	}
-	if 2*math.Exp(-6*most*most/(n*n*n+n*n)) >= detectLevel {
-		return 0
-	}
-	return at
-}
-
 // steadyWithin is by what share windows may differ and still be steady: with
 // enough launches every difference is certain, and most are of no interest.
 const steadyWithin = 0.01
 
-// SteadyFrom is Steady for short launches, all of one cell together: it returns
-// the position of the window from which they are steady. A position is not where
+// SteadyFrom returns the position of the window from which the launches of a cell, all together,
+// are steady. A position is not where
 // its windows differ from the later ones of their launches by over 1 % on
 // average, certain at 1 % by t over launches for all positions together. It is
 // false where fewer than half of the windows are left. Launches is the time per

@@ -47,10 +47,10 @@ func (s scenario) findings(seed uint64, draws, n int) [4]float64 {
 
 // windowDetectors says how often the detectors on windows find something.
 func (p *printer) windowDetectors() {
-	p.title("Findings on windows that spread by %.0f %%, %% of cells: not steady from the first of 5 windows, with 6, 12 and 48 launches; not steady from the first of 20 or 60 windows, of one launch; stalls, with 12 launches.", 100*windowSpread)
-	p.head("windows", "SteadyFrom", "Steady", "Stalls")
+	p.title("Findings on windows that spread by %.0f %%, %% of cells: not steady from the first of 5 windows, with 6, 12 and 48 launches; stalls, with 12 launches.", 100*windowSpread)
+	p.head("windows", "SteadyFrom", "Stalls")
 	for _, shape := range windowShapes {
-		var from, alone []string
+		var from []string
 		for _, launches := range []int{6, 12, 48} {
 			from = append(from, fmt.Sprintf("%.1f", shape.found(p, func(draw func(int) []float64) bool {
 				cell := make([][]float64, launches)
@@ -61,13 +61,7 @@ func (p *printer) windowDetectors() {
 				return start > 0
 			})))
 		}
-		for _, windows := range []int{20, 60} {
-			alone = append(alone, fmt.Sprintf("%.1f", shape.found(p, func(draw func(int) []float64) bool {
-				start, _ := stat.Steady(draw(windows))
-				return start > 0
-			})))
-		}
 		stalls := shape.found(p, func(draw func(int) []float64) bool { return meanStalls(draw, 12) > stat.StallLimit })
-		p.row(shape.name, strings.Join(from, "  "), strings.Join(alone, "  "), stalls)
+		p.row(shape.name, strings.Join(from, "  "), stalls)
 	}
 }

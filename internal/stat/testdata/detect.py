@@ -99,36 +99,6 @@ def split_limits():
     return limits
 
 
-def change(x):
-    n = len(x)
-    u = [abs(sum(np.sign(x[i] - x[j]) for i in range(k) for j in range(k, n))) for k in range(1, n)]
-    k = int(np.argmax(u))
-    return (k + 1) if 2 * math.exp(-6 * u[k] ** 2 / (n**3 + n**2)) < 0.01 else 0
-
-
-def steady():
-    cases = []
-    for n, shape in [(15, "step"), (16, "step"), (16, "late"), (30, "none"), (30, "step"), (30, "late"), (30, "outlier"), (60, "stairs"), (60, "slope")]:
-        x = 100 * np.exp(0.02 * rng.standard_normal(n))
-        if shape == "step":
-            x[: n // 3] *= 1.3
-        if shape == "late":
-            x[: 2 * n // 3] *= 1.3
-        if shape == "outlier":
-            x[0] *= 5
-        if shape == "stairs":
-            x[:20] *= 1.6
-            x[20:28] *= 1.3
-        if shape == "slope":
-            x *= np.linspace(2, 1, n)
-        x = x.round(6)
-        start = 0
-        while n - start >= 16 and (k := change(x[start:])) > 0:
-            start += k
-        cases.append({"windows": x.tolist(), "start": start, "steady": 2 * (n - start) >= n})
-    return cases
-
-
 def steady_from():
     cases = []
     for launches, shape in [(5, "first"), (6, "first"), (12, "first"), (12, "none"), (12, "fall"), (12, "small")]:
@@ -187,7 +157,7 @@ def shares():
 
 
 sections = {
-    "enough": enough(), "watched": watched(), "detectors": detectors(), "splits": split_limits(), "steady": steady(),
+    "enough": enough(), "watched": watched(), "detectors": detectors(), "splits": split_limits(),
     "steady_from": steady_from(), "variances": variances(), "smallest": smallest(), "shares": shares(),
 }
 lines = ",\n".join(
