@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -32,12 +34,34 @@ import (
 // patience is how long anything may take that is waited for.
 const patience = 10 * time.Minute
 
-// The test program is assay, and also every worker: the scripts see both as
-// programs of their own.
+// The test program is also assay, which scripts see as a program of its own.
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "4") // scripts wait for longer than they compute
-	testscript.Main(m, map[string]func(){"assay": scripted, "fake-worker": worker, "digests": digests})
+	testscript.Main(tidied{m}, map[string]func(){"assay": scripted, "digests": digests})
 }
+
+// tidied are the tests, which leave no fake workers.
+type tidied struct{ *testing.M }
+
+func (t tidied) Run() int {
+	defer func() { _ = os.RemoveAll(fakesFolder) }()
+	return t.M.Run()
+}
+
+var fakesFolder string
+
+// fakes builds the program of the fake workers once, and tells their names.
+var fakes = sync.OnceValues(func() (names []string, err error) {
+	if fakesFolder, err = os.MkdirTemp("", "fakes-"); err != nil {
+		return nil, err
+	}
+	program := filepath.Join(fakesFolder, "fake-worker")
+	if said, err := exec.Command("go", "build", "-o", program, "./testdata/fakes").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the fake workers: %w: %s", err, said)
+	}
+	said, err := exec.Command(program).Output()
+	return strings.Fields(string(said)), err
+})
 
 // scripted is assay, whose patience with workers and whose clock of a tuning a script
 // may set: PATIENCE is a time, CHECK_TIME that of plan check, and TRIAL_TIME what each trial takes
@@ -144,9 +168,14 @@ func setup(env *testscript.Env) error {
 	if err := useCheckout(env, cache); err != nil {
 		return err
 	}
+	names, err := fakes()
+	if err != nil {
+		return err
+	}
+	env.Setenv("PATH", fakesFolder+string(filepath.ListSeparator)+env.Getenv("PATH"))
 	source := filepath.Join(env.WorkDir, "source")
 	files := fstest.MapFS{"kit/go.mod": {Data: []byte("module assay/kit\n")}}
-	for name := range faults {
+	for _, name := range names {
 		files["workers/"+name+"/worker"] = &fstest.MapFile{Data: []byte("#!/bin/sh\nexec fake-worker " + name + "\n"), Mode: 0o755}
 		files["workers/"+name+"/README"] = &fstest.MapFile{Data: []byte("Fake worker " + name + "\n")}
 	}
@@ -206,7 +235,7 @@ func useCheckout(env *testscript.Env, cache string) error {
 // the go command knows them as inputs of this test: it would show a result of
 // before a change of a worker as "(cached)".
 func noteSources(checkout string) error {
-	for _, folder := range []string{"kit", "plans", "published", "workers"} {
+	for _, folder := range []string{"cmd/assay/testdata/fakes", "kit", "plans", "published", "workers"} {
 		err := filepath.WalkDir(filepath.Join(checkout, folder), func(_ string, _ fs.DirEntry, err error) error { return err })
 		if err != nil {
 			return err
@@ -251,6 +280,16 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 2 && !neg, "sql FILE TEXT")
 	ts.Check(execute(ts.MkAbs(args[0]), args[1]))
+}
+
+// execute runs SQL on a file.
+func execute(path, text string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(text)
+	return errors.Join(err, db.Close())
 }
 
 // exitStatus is the status of an ended program, or the signal that ended it.
