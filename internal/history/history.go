@@ -143,10 +143,11 @@ func Entries(r *analysis.Result) []Entry {
 	return all
 }
 
-// hasRatio reports whether a row is compared with a baseline.
+// hasRatio reports whether a row is compared with a baseline: what promises another durability
+// is not.
 func hasRatio(row *analysis.Row) bool {
 	f, has := row.Figure(row.Table.Primary.Name)
-	return has && f.Comparison != nil && f.Comparison.Ratio.Known()
+	return has && f.Comparison != nil && f.Comparison.Ratio.Known() && f.Comparison.Unlike == nil
 }
 
 // driver is a cell's, with compile options and without its version.

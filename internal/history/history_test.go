@@ -88,6 +88,19 @@ func TestSeriesAreOfOneThing(t *testing.T) {
 	}
 }
 
+// A cell that promises another durability than its baseline has no ratio to follow.
+func TestUnlikePromisesAreNotFollowed(t *testing.T) {
+	for durability, want := range map[assay.Durability]int{assay.Power: 1, assay.Consistent: 0} {
+		trials := analysistest.Durable(analysistest.Launches(analysistest.Cell("insert", "modernc", "web"), 6, 250000, 1), assay.Power, "2")
+		trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("insert", "mattn", "web"), 6, 30000, 2), durability, "2")...)
+		result, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
+		must(t, err)
+		if got := Entries(result); len(got) != want {
+			t.Errorf("%s against %s: got %+v, want %d entries", durability, assay.Power, got, want)
+		}
+	}
+}
+
 // Two versions of one run are two series: a jump between them would be no change
 // with time.
 func TestVersionsOfOneRun(t *testing.T) {

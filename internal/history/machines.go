@@ -37,7 +37,7 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 	byKey, marks := map[string]*Across{}, Marks(machines)
 	for i, r := range machines {
 		for _, e := range Entries(r) {
-			if c := e.comparison; !filter.has(e.Cell) || !c.Paired() || c.Unlike != nil || c.NotOK != nil {
+			if c := e.comparison; !filter.has(e.Cell) || !c.Paired() || c.NotOK != nil {
 				continue
 			}
 			key := e.key + "\x00" + e.Cell.DriverVersion + "\x00" + r.Run.Version // which may measure otherwise
