@@ -139,14 +139,16 @@ func Pinned(library, version string) (Build, bool) {
 	b := Build{Library: library, Version: strings.TrimPrefix(version, "v")}
 	asked, ok := parse(b.Version)
 	engines, has := table.Bundled[library]
-	if has && len(engines) == 0 { // its version is that of SQLite, and one number more
-		b.Engine, b.EngineVersion, b.highest = "sqlite", b.Version, b.Version
-		return b, ok
+	if has {
+		b.Engine = "sqlite"
 	}
-	if !ok || !has {
+	switch {
+	case !ok || !has:
 		return b, false
+	case len(engines) == 0: // its version is that of SQLite, and one number more
+		b.EngineVersion, b.highest = b.Version, b.Version
+		return b, true
 	}
-	b.Engine = "sqlite"
 	var below, above []int
 	for v, engine := range engines {
 		at, _ := parse(v)

@@ -31,6 +31,23 @@ func TestWithoutCgo(t *testing.T) {
 	}
 }
 
+// What promises another durability than the pick is no alternative to it, however fast it is.
+func TestWithoutCgoOfOneClass(t *testing.T) {
+	run := analysistest.PlainRun
+	var trials []assay.Trial
+	for driver, c := range map[string]struct {
+		ns         float64
+		cgo        string
+		durability assay.Durability
+	}{"mattn": {1000, "true", assay.Power}, "glebarez": {1500, "false", assay.Power}, "modernc": {100, "false", assay.Consistent}} {
+		run.Targets = append(run.Targets, assay.Target{Driver: driver, DriverVersion: analysistest.Versions[driver], Facts: map[string]string{"cgo": c.cgo}})
+		trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("insert", driver, "web"), 6, c.ns, 1), c.durability, "2")...)
+	}
+	if got := mustReport(t, run, trials).Answer().NoCgo; got == nil || got.Name != "glebarez" || got.Cost.N != 1 {
+		t.Errorf("got %+v, want glebarez", got)
+	}
+}
+
 // A table that nobody measured costs the least launches of all, once however many there are;
 // of one that was left out before there were groups, nothing is known.
 func TestTimeOfUnmeasuredTables(t *testing.T) {

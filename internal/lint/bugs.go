@@ -31,7 +31,7 @@ func KnownBugs(ctx context.Context, dir string) (Result, error) {
 
 // lockedBugs notes the known faults of the libraries that a lock file pins.
 func lockedBugs(root tree, name string, result *Result) {
-	pinned := pinnedBy(path.Base(name))
+	pinned := pinnedBy(name)
 	if pinned == nil {
 		return
 	}
@@ -48,18 +48,19 @@ func lockedBugs(root tree, name string, result *Result) {
 	}
 }
 
-// pinnedBy returns what reads the versions of libraries in a file of that name; nil where
+// pinnedBy returns what reads the versions of libraries in a file of that path; nil where
 // it is no lock file.
-func pinnedBy(file string) func([]byte) (map[string][]string, error) {
-	registry := ""
+func pinnedBy(name string) func([]byte) (map[string][]string, error) {
+	registry, file := "", path.Base(name)
+	inFolder := path.Join(path.Base(path.Dir(name)), file)
 	switch {
 	case file == "go.mod":
 		return goModules
-	case file == "package-lock.json":
+	case file == "package-lock.json", file == "npm-shrinkwrap.json":
 		registry = "npm"
 	case file == "Gemfile.lock":
 		registry = "gem"
-	case strings.HasPrefix(file, "requirements") && strings.HasSuffix(file, ".txt"), slices.Contains([]string{"poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"}, file):
+	case strings.Contains(inFolder, "requirements") && strings.HasSuffix(file, ".txt"), slices.Contains([]string{"poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"}, file):
 		registry = "pypi"
 	default:
 		return nil
@@ -78,7 +79,7 @@ func pinnedBy(file string) func([]byte) (map[string][]string, error) {
 // versionsIn are the versions of a package that a lock file names.
 func versionsIn(file string, data []byte, name string) ([]string, error) {
 	switch file {
-	case "package-lock.json":
+	case "package-lock.json", "npm-shrinkwrap.json":
 		return npmVersions(data, name)
 	case "Gemfile.lock":
 		return []string{lockedGems(string(data))[name]}, nil
@@ -113,24 +114,39 @@ func goModules(data []byte) (map[string][]string, error) {
 	return all, nil
 }
 
-// npmVersions are the versions of a package that a package-lock.json installs.
+// npmVersions are the versions of a package that a package-lock.json installs, by whatever
+// name.
 func npmVersions(data []byte, name string) ([]string, error) {
 	var lock struct {
-		Packages, Dependencies map[string]struct{ Version string }
+		npmPackage
+		Packages map[string]struct{ Name, Version string }
 	}
 	if err := json.Unmarshal(data, &lock); err != nil {
 		return nil, err
 	}
 	versions := map[string]bool{}
+	lock.find(name, versions)
 	for folder, p := range lock.Packages {
-		if folder == "node_modules/"+name || strings.HasSuffix(folder, "/node_modules/"+name) {
+		if p.Name == name || p.Name == "" && strings.HasSuffix("/"+folder, "/node_modules/"+name) {
 			versions[p.Version] = true
 		}
 	}
-	if p, there := lock.Dependencies[name]; there {
-		versions[p.Version] = true
-	}
 	return slices.Sorted(maps.Keys(versions)), nil
+}
+
+// npmPackage is a package as lock files before npm 7 nest them.
+type npmPackage struct {
+	Version      string
+	Dependencies map[string]npmPackage
+}
+
+func (p npmPackage) find(name string, versions map[string]bool) {
+	for dependency, of := range p.Dependencies {
+		if dependency == name {
+			versions[of.Version] = true
+		}
+		of.find(name, versions)
+	}
 }
 
 // lockFiles are the files that pin the libraries of an ecosystem, as package URLs name it: what

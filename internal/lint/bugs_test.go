@@ -12,6 +12,7 @@ import (
 func TestKnownBugsInLockFiles(t *testing.T) {
 	const wal, savepoint, windows, last = "https://www.sqlite.org/wal.html#walresetbug", "https://www.sqlite.org/releaselog/3_50_2.html", "https://github.com/ncruces/go-sqlite3/releases/tag/v0.35.3",
 		"https://github.com/etcd-io/bbolt/blob/main/CHANGELOG/CHANGELOG-1.3.md"
+	const withdrawn = "https://www.sqlite.org/changes.html"
 	goMod := func(lines string) string { return "module x\n\ngo 1.24\n\n" + lines }
 	for name, c := range map[string]struct {
 		file, text string
@@ -38,6 +39,11 @@ func TestKnownBugsInLockFiles(t *testing.T) {
 		"npm, affected":            {"package-lock.json", `{"packages": {"": {}, "node_modules/better-sqlite3": {"version": "12.6.2"}}}`, []string{wal}, 1, 0},
 		"npm, fixed":               {"package-lock.json", `{"packages": {"node_modules/better-sqlite3": {"version": "12.11.1"}}}`, nil, 0, 0},
 		"npm, never looked at":     {"package-lock.json", `{"packages": {"node_modules/better-sqlite3": {"version": "5.0.0"}}}`, nil, 0, 1},
+		"npm, withdrawn":           {"package-lock.json", `{"packages": {"node_modules/sqlite3": {"version": "6.0.1"}}}`, []string{withdrawn}, 1, 0},
+		"npm, by another name":     {"npm-shrinkwrap.json", `{"packages": {"node_modules/db": {"name": "better-sqlite3", "version": "12.6.2"}}}`, []string{wal}, 1, 0},
+		"npm, nested":              {"package-lock.json", `{"dependencies": {"app": {"version": "1.0.0", "dependencies": {"better-sqlite3": {"version": "12.6.2"}}}}}`, []string{wal}, 1, 0},
+		"apsw, in a folder":        {"requirements/prod.txt", "apsw==3.49.2.0\n", []string{savepoint, wal}, 1, 0},
+		"mattn, at a commit":       {"go.mod", goMod("require github.com/mattn/go-sqlite3 v1.14.23-0.20240901000000-abcdefabcdef\n"), nil, 0, 1},
 		"gem, affected":            {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (1.7.3)\n", []string{savepoint, wal}, 4, 0},
 		"gem, newer, affected":     {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (2.7.3-x86_64-linux-gnu)\n", []string{wal}, 4, 0},
 		"gem, fixed":               {"Gemfile.lock", "GEM\n  remote: x\n  specs:\n    sqlite3 (2.9.6)\n", nil, 0, 0},
@@ -46,6 +52,7 @@ func TestKnownBugsInLockFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(c.file)), 0o755))
 			must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644))
 			result, err := KnownBugs(t.Context(), dir)
 			must(t, err)
