@@ -47,12 +47,12 @@ func open(path string) (Source, error) {
 		return s, mistake(path, text, "$", errors.New("there are no claims"))
 	}
 	if s.FiguresFile != "" {
-		if s.figures, err = ownFigures(beside(path, s.FiguresFile)); err != nil {
+		if s.figures, err = ownFigures(resolved(path, s.FiguresFile)); err != nil {
 			return s, err
 		}
 	}
 	if s.MappingFile != "" {
-		if err := s.placeOwn(beside(path, s.MappingFile)); err != nil {
+		if err := s.placeOwn(resolved(path, s.MappingFile)); err != nil {
 			return s, err
 		}
 	}
@@ -104,8 +104,8 @@ func (s Source) checkFigures(path string, text []byte) error {
 	return nil
 }
 
-// beside is a file that another one names, from the folder of that.
-func beside(path, name string) string {
+// resolved is a file that another one names, from the folder of that.
+func resolved(path, name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}

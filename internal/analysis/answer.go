@@ -26,13 +26,13 @@ type Answer struct {
 	Open     []*Table     // tables that were asked for in which something is undecided that may matter
 	// Decidable are those that a run with a budget of Needs is likely to decide; 0 where there
 	// are none.
-	Decidable []*Table
-	Needs     time.Duration
-	Near      []*Table // undecided tables that differ so little that it hardly matters
-	Apart     float64  // by which factor they differ at most in these
-	NotRun    int      // cells for which the budget had no time
-	NoCgo     *Alternative
-	Alone     bool // no table has several processes of SQLite
+	Decidable  []*Table
+	Needs      time.Duration
+	Near       []*Table // undecided tables that differ so little that it hardly matters
+	Apart      float64  // by which factor they differ at most in these
+	NotRun     int      // cells for which the budget had no time
+	NoCgo      *Alternative
+	OneProcess bool // no table has several processes of SQLite
 }
 
 // Column is a target with a profile.
@@ -72,13 +72,13 @@ type Standing int
 
 // The standings.
 const (
-	Missing Standing = iota // there is no such cell, or it was not run
-	Bad                     // it did not end ok
-	Behind                  // decidedly slower than the fastest
-	Open                    // undecided against the baseline or the fastest
-	Tied                    // equivalent to the fastest
-	Fastest                 // decidedly faster than all others
-	Alone                   // there is nothing to compare it with
+	Missing     Standing = iota // there is no such cell, or it was not run
+	Bad                         // it did not end ok
+	Behind                      // decidedly slower than the fastest
+	Open                        // undecided against the baseline or the fastest
+	Tied                        // equivalent to the fastest
+	Fastest                     // decidedly faster than all others
+	NotCompared                 // there is nothing to compare it with
 )
 
 // Alternative is the best target without cgo, against a pick with it.
@@ -108,7 +108,7 @@ func (r *Result) Answer() Answer {
 		if !l.open() || l.Table.ForSum {
 			continue
 		}
-		if apart := l.apart(); apart <= closeTo {
+		if apart := l.maxDifference(); apart <= closeTo {
 			a.Near, a.Apart = append(a.Near, l.Table), max(a.Apart, apart)
 		} else {
 			a.Open = append(a.Open, l.Table)
@@ -118,7 +118,7 @@ func (r *Result) Answer() Answer {
 	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
 	a.withoutCgo(r)
 	candidates := gather(r.Tables)
-	a.Alone = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *Candidate) bool { return !c.Alone() })
+	a.OneProcess = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *Candidate) bool { return !c.OneProcess() })
 	return a
 }
 
@@ -127,9 +127,9 @@ func (l Line) open() bool {
 	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) || l.Empty()
 }
 
-// apart is by which factor those of the table differ at most that are not decided; infinite
+// maxDifference is by which factor those of the table differ at most that are not decided; infinite
 // where that is not known.
-func (l Line) apart() float64 {
+func (l Line) maxDifference() float64 {
 	var open []stat.Comparison
 	for _, c := range l.Table.undecided() {
 		open = append(open, c.Comparison)
@@ -290,7 +290,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 		return
 	}
 	if row.Unequal(baseline) != nil {
-		e.Apart, e.Standing = true, Alone
+		e.Apart, e.Standing = true, NotCompared
 		if c, has := row.comparison(); has && c.Verdict == stat.Undecided && c.Unlike == nil {
 			e.Standing = Open
 		}
@@ -327,7 +327,7 @@ func (t *Table) settles() bool {
 // Standing is how a row stands among those that are ranked with it.
 func (k *Ranking) Standing(row *Row) Standing {
 	if k == nil {
-		return Alone
+		return NotCompared
 	}
 	leaders := k.Leaders()
 	standing, against, decided := Fastest, k.Rows, stat.Faster
@@ -346,7 +346,7 @@ func (k *Ranking) Standing(row *Row) Standing {
 	}
 	switch {
 	case alone:
-		return Alone
+		return NotCompared
 	case row.Rank > k.Rows[0].Rank:
 		return Behind
 	}

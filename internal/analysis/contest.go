@@ -91,7 +91,7 @@ func (c *contest) addTable() {
 		switch ref := row.Reference; {
 		case ref == nil || ref == row:
 		case row.Twin:
-			c.add(row, ref, stat.Test{Alone: true})
+			c.add(row, ref, stat.Test{NoFamily: true})
 			c.control(row, ref)
 		default:
 			c.add(row, ref, stat.Test{Baseline: true})
@@ -106,7 +106,7 @@ func (c *contest) addTable() {
 	}
 	for _, row := range c.rows {
 		if floor := c.floorOf(row); floor != nil {
-			c.add(row, floor, stat.Test{Alone: true})
+			c.add(row, floor, stat.Test{NoFamily: true})
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (c *contest) add(a, b *Row, test stat.Test) {
 	}
 	unlike, n := a.Unequal(b), len(c.pairs.Tests)
 	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
-	test.Alone = test.Alone || unlike != nil
+	test.NoFamily = test.NoFamily || unlike != nil
 	c.pairs.Tests, c.unlike = append(c.pairs.Tests, test), append(c.unlike, unlike)
 	c.tests[[2]*Row{a, b}], c.tests[[2]*Row{b, a}] = n, n
 }

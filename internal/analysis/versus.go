@@ -77,7 +77,7 @@ func NewVersus(a, b Side) (*Versus, error) {
 		return nil, fmt.Errorf("%s is of the kind %s and %s of the kind %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
 	}
 	v := &Versus{A: a, B: b, Runs: compareRuns(a.Result, b.Result)}
-	left, right := apart(a, b), apart(b, a)
+	left, right := cellsOf(a, b), cellsOf(b, a)
 	skip, err := skipped(a, b, left, right)
 	if err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func (s Side) kind() string {
 	return "driver"
 }
 
-// apart are the cells of a side without those that the other side names more
+// cellsOf are the cells of a side without those that the other side names more
 // closely: against mattn@v1.14.37, mattn means its other version.
-func apart(s, other Side) []*Row {
+func cellsOf(s, other Side) []*Row {
 	return slices.DeleteFunc(s.Rows(), func(r *Row) bool {
 		return s.Result == other.Result && other.closeness() > s.closeness() && other.has(r.Cell)
 	})

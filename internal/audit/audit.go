@@ -355,8 +355,8 @@ func requested(row *analysis.Row, name string) string {
 	return ""
 }
 
-// told reports whether a verdict is about the claim, and not about why it has none.
-func (v Verdict) told() bool {
+// judged reports whether a verdict is about the claim, and not about why it has none.
+func (v Verdict) judged() bool {
 	return slices.Contains([]Verdict{Holds, Fails, NotReproduced, Agrees, Contradicted}, v)
 }
 
@@ -366,13 +366,13 @@ func (e Evidence) open() bool {
 	if e.Verdict == NotReproduced {
 		return slices.ContainsFunc(e.Differs, func(d Difference) bool { return d.Removable })
 	}
-	return e.Open && !e.Verdict.told()
+	return e.Open && !e.Verdict.judged()
 }
 
 // open reports whether more measuring can change the verdict.
 func (f Finding) open() bool {
 	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool {
-		return e.open() && (!f.Verdict.told() || f.Verdict == NotReproduced && e.Verdict == NotReproduced)
+		return e.open() && (!f.Verdict.judged() || f.Verdict == NotReproduced && e.Verdict == NotReproduced)
 	})
 }
 

@@ -75,7 +75,7 @@ func (i *installation) build(ctx context.Context) error {
 // where the worker says hello, and that it has the version of its library that was asked for.
 func (b *Builder) finish(ctx context.Context, d Driver, version string, p packages, own, program string) error {
 	if d.Installs {
-		if err := p.beside(ctx, own); err != nil {
+		if err := p.install(ctx, own); err != nil {
 			return b.unpublished(ctx, d, version, err)
 		}
 	}
@@ -129,10 +129,10 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 	return p, err
 }
 
-// beside puts the packages beside a worker's files: what the installer makes in a folder that
+// install puts the packages beside a worker's files: what the installer makes in a folder that
 // has its own files.
-func (p packages) beside(ctx context.Context, own string) error {
-	return p.files.beside(own, p.folder, func(temp string) (string, error) {
+func (p packages) install(ctx context.Context, own string) error {
+	return p.files.copied(own, p.folder, func(temp string) (string, error) {
 		work, err := p.lasting()
 		if err != nil {
 			return "", err

@@ -35,7 +35,7 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 func (j *cJob) libraryBeside(ctx context.Context, own string) error {
 	sum := tree{}.sum("%s %s %s %q %q", j.compiled(), sharedLibrary, columnMetadata, j.spec.defines(), j.compiler[0])
 	cache := filepath.Dir(filepath.Dir(j.program))
-	return tree{}.beside(own, filepath.Join(cache, "libraries", sum[:16]), func(temp string) (string, error) {
+	return tree{}.copied(own, filepath.Join(cache, "libraries", sum[:16]), func(temp string) (string, error) {
 		made := filepath.Join(temp, "made")
 		if err := os.Mkdir(made, 0o755); err != nil {
 			return "", err

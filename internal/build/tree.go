@@ -166,9 +166,9 @@ func (t tree) building(program string, do func(temp string) error) error {
 	return do(temp.Path)
 }
 
-// beside copies a folder of the cache into another one. Where it is not there yet, do makes it
+// copied copies a folder of the cache into another one. Where it is not there yet, do makes it
 // from the files, and says where.
-func (t tree) beside(own, folder string, do func(temp string) (made string, err error)) error {
+func (t tree) copied(own, folder string, do func(temp string) (made string, err error)) error {
 	if !intact(folder) {
 		err := t.building(folder, func(temp string) error {
 			made, err := do(temp)

@@ -345,7 +345,7 @@ func (t *trial) controls(ctx context.Context, r *powercut.Recording) error {
 		err := t.tryControl(c.name, func(int) (Damage, error) {
 			cut, _ := chooser.Next()
 			acked := min(c.recording.Acked(cut.At)+c.ahead, t.history.transactions())
-			found, err := t.look(ctx, c.recording, cut, c.flushes, acked)
+			found, err := t.inspectCut(ctx, c.recording, cut, c.flushes, acked)
 			if errors.Is(err, errMount) {
 				return Unopened, nil // a disk that lies can break the file system, too
 			}

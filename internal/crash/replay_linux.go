@@ -50,8 +50,8 @@ func (t *trial) again(ctx context.Context, e evidence) (observation, error) {
 	return t.inspectFolder(ctx, e.Files, e.Finding.Acked)
 }
 
-// look checks the state that a cut leaves.
-func (t *trial) look(ctx context.Context, r *powercut.Recording, cut powercut.Cut, flushes bool, acked int) (observation, error) {
+// inspectCut checks the state that a cut leaves.
+func (t *trial) inspectCut(ctx context.Context, r *powercut.Recording, cut powercut.Cut, flushes bool, acked int) (observation, error) {
 	if r.OfFiles() {
 		return t.inspectFolder(ctx, r.Folder(cut, flushes), acked)
 	}

@@ -139,7 +139,7 @@ const typedRows = 1000
 
 // prepare finds the types of a group's columns and, of rows, draws them.
 func (gr *group) prepare(ctx context.Context, g *generator, length int) error {
-	err := gr.look(ctx, g, min(length, typedRows))
+	err := gr.describe(ctx, g, min(length, typedRows))
 	if err != nil || gr.of(g).Kind != assay.Row || length == 0 {
 		return err
 	}
@@ -225,8 +225,8 @@ func (gr *group) answer(ctx context.Context, g *generator, positions int, select
 	return ofAnswer(query, len(gr.columns), seeded.Draws(gr.query), selected...), err
 }
 
-// look counts the rows that a group gives, and finds their types.
-func (gr *group) look(ctx context.Context, g *generator, positions int) error {
+// describe counts the rows that a group gives, and finds their types.
+func (gr *group) describe(ctx context.Context, g *generator, positions int) error {
 	asked, into := []string{"count(*)"}, []any{&gr.there}
 	found := make([][2]sql.NullString, len(gr.columns))
 	for i := range gr.columns {

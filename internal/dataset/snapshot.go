@@ -68,7 +68,7 @@ func Snapshot(ctx context.Context, src, dst string) error {
 }
 
 func snapshot(ctx context.Context, src, dst string) error {
-	before, err := look(src)
+	before, err := inspect(src)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ type sight struct {
 	index    bool
 }
 
-func look(path string) (sight, error) {
+func inspect(path string) (sight, error) {
 	var s sight
 	info, err := os.Stat(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s sight) lasts(path string) error {
 	if !s.idle() {
 		return nil
 	}
-	now, err := look(path)
+	now, err := inspect(path)
 	if err != nil || now != s {
 		return errors.Join(errMoved, err)
 	}

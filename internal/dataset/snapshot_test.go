@@ -268,7 +268,7 @@ func TestSnapshotErrors(t *testing.T) {
 // same afterwards.
 func TestSnapshotSeesThatIdleEnded(t *testing.T) {
 	src := ledger(t, "wal")
-	seen, err := look(src)
+	seen, err := inspect(src)
 	if err != nil || !seen.idle() {
 		t.Fatalf("not idle: %+v, %v", seen, err)
 	}

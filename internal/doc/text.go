@@ -47,7 +47,7 @@ func writeText(w io.Writer, d Document, width int) error {
 		if b.Kind == Figure || b.Kind == Fold {
 			continue
 		}
-		if before != nil && b.apart(before) {
+		if before != nil && b.separated(before) {
 			out.WriteString("\n")
 		}
 		if before = b; b.Kind != Warning {
@@ -79,8 +79,8 @@ func more(d Document, k Kind) string {
 
 func left(n int) string { return fmt.Sprintf("%d more: --format markdown has all", n) }
 
-// apart reports whether an empty line parts a block from the one before.
-func (b *Block) apart(before *Block) bool {
+// separated reports whether an empty line parts a block from the one before.
+func (b *Block) separated(before *Block) bool {
 	short := func(k Kind) bool { return k == Answer || k == Warning || k == List || k == Footnote }
 	switch {
 	case b.Kind == Answer:

@@ -24,7 +24,7 @@ const (
 type drawer struct {
 	*analysis
 	all     []use
-	alone   bool               // the statement is an operation of its own
+	single  bool               // the statement is an operation of its own
 	named   map[string]string  // SQL of the operation's arguments until now, by their names
 	born    map[*column]string // SQL of keys of rows that the operation has inserted
 	taken   map[string]int64   // statements so far that insert into a column
@@ -78,7 +78,7 @@ func (g *drawer) fromRows(ctx context.Context) (string, error) {
 			continue
 		}
 		text := comparedText(u)
-		if u.role != equal || !g.alone || ref != nil && ref != u.ref || slices.Contains(values, text) {
+		if u.role != equal || !g.single || ref != nil && ref != u.ref || slices.Contains(values, text) {
 			return "", nil
 		}
 		f, err := g.schema.stats(ctx, u.column)
@@ -255,7 +255,7 @@ func (g *drawer) chooseFresh() {
 	g.fresh, g.counted, g.above, g.keys = map[*column]bool{}, map[string]int{}, map[*column]int64{}, map[*column]string{}
 	given := map[*column]bool{}
 	for _, u := range g.all {
-		if u.column != nil && (u.role == insert || u.role == set && u.column.alone()) {
+		if u.column != nil && (u.role == insert || u.role == set && u.column.inIndexOfItsOwn()) {
 			given[u.column] = true
 		}
 	}
@@ -356,7 +356,7 @@ func (q *query) upsert() bool {
 
 // fromPairs draws the keys that a new row refers to together from pairs that no row has.
 func (g *drawer) fromPairs(ctx context.Context) (string, error) {
-	if !g.alone || g.target == nil || len(g.fresh) > 0 {
+	if !g.single || g.target == nil || len(g.fresh) > 0 {
 		return "", nil
 	}
 	i := slices.IndexFunc(g.target.keys, func(key []*column) bool {

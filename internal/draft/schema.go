@@ -240,8 +240,8 @@ func (c *column) unique() bool {
 	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return len(key) == 1 && key[0] == c })
 }
 
-// alone reports whether some unique index is of this column and no other.
-func (c *column) alone() bool {
+// inIndexOfItsOwn reports whether some unique index is of this column and no other.
+func (c *column) inIndexOfItsOwn() bool {
 	return slices.ContainsFunc(slices.Concat(c.table.keys, c.table.partly), func(key []*column) bool { return len(key) == 1 && key[0] == c })
 }
 

@@ -71,7 +71,7 @@ func (s *splitter) add(q *query) {
 		s.end("it has no COMMIT")
 		s.open = &script{name: q.name, line: q.line, verb: q.verb, transaction: true}
 	case s.open == nil:
-		s.alone(q)
+		s.addSingle(q)
 	case q.savepoint():
 		s.open.queries = append(s.open.queries, q)
 	case q.verb == "COMMIT" || q.verb == "END":
@@ -87,8 +87,8 @@ func (s *splitter) add(q *query) {
 	}
 }
 
-// alone adds a statement that is an operation by itself.
-func (s *splitter) alone(q *query) {
+// addSingle adds a statement that is an operation by itself.
+func (s *splitter) addSingle(q *query) {
 	s.all = append(s.all, &script{name: q.name, line: q.line, verb: q.verb, queries: []*query{q}, leftOut: unsupported(q)})
 }
 

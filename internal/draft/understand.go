@@ -96,7 +96,7 @@ func (d *drafter) compileAll(ctx context.Context, o *operation) error {
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.drawer = &drawer{analysis: analyse(q, d.schema), alone: !o.transaction, named: named, born: born, taken: d.taken}
+		st.drawer = &drawer{analysis: analyse(q, d.schema), single: !o.transaction, named: named, born: born, taken: d.taken}
 		if st.arguments, err = st.drawer.arguments(ctx); err != nil {
 			return err
 		}

@@ -95,13 +95,13 @@ func (f form) Has(name, value string) bool { return f.settings[name] == value }
 // NoWrites reports whether the database is opened for reading only.
 func (f form) NoWrites() bool { return f.settings["read_only"] == "1" }
 
-// alone reports whether one connection shuts every other one out.
-func (f form) alone() bool {
+// exclusive reports whether one connection shuts every other one out.
+func (f form) exclusive() bool {
 	return f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1"
 }
 
 // Pools reports whether a second pool, which writes, can open the database.
-func (f form) Pools() bool { return !f.ReadOnly && !f.alone() }
+func (f form) Pools() bool { return !f.ReadOnly && !f.exclusive() }
 
 // noMemory is why no form has the setting memory.
 const noMemory = "a plan's data are copied into memory; an application has its data in a file"
@@ -265,7 +265,7 @@ func (f *form) notes() []string {
 	if f.NoWrites() && f.Journal != "" && f.settings["immutable"] != "1" {
 		lines = append(lines, "A connection that only reads cannot turn a file to WAL or back: opening fails unless the file is so already.")
 	}
-	if f.alone() {
+	if f.exclusive() {
 		lines = append(lines, "locking_mode = EXCLUSIVE shuts every other connection out: keep the pool at one.")
 	}
 	if !slices.Contains([]string{"", "0"}, f.settings["mmap_size"]) {

@@ -49,12 +49,12 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	unknown := l.knowsDrivers(request)
 	chosen, err := l.selectCases(ctx, request.Plan, request.options(), request.Sides)
 	if err != nil {
-		return Checked{}, together(unknown, err)
+		return Checked{}, joined(unknown, err)
 	}
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	paces, err := l.paces(ctx, patient, chosen.cases, request.Plan.Timeout)
-	if err := together(unknown, err); err != nil {
+	if err := joined(unknown, err); err != nil {
 		return Checked{}, err
 	}
 	if ctx.Err() != nil {
@@ -205,9 +205,9 @@ func commitKey(settings map[string]string) string {
 	return settings["locking_mode"] + "|" + settings["journal_mode"] + "|" + settings["synchronous"]
 }
 
-// together is both mistakes of a request as one. An error that is no mistake stands
+// joined is both mistakes of a request as one. An error that is no mistake stands
 // alone.
-func together(unknown, err error) error {
+func joined(unknown, err error) error {
 	switch {
 	case unknown == nil || err != nil && !errors.As(err, new(*InputError)):
 		return err

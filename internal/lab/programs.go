@@ -58,7 +58,7 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 		return nil, err
 	}
 	r.chosen.cases = made.cases
-	if !r.begun() { // else it has them
+	if !r.started() { // else it has them
 		r.done = made.unbuilt
 	}
 	return made.programs, nil

@@ -51,10 +51,10 @@ func (r *run) execute(ctx context.Context, request Request) error {
 	return r.measure(ctx, programs)
 }
 
-func (r *run) begun() bool { return r.result.ID != "" }
+func (r *run) started() bool { return r.result.ID != "" }
 
 func (r *run) interrupt(ctx context.Context) {
-	if !r.begun() || r.now.Status == assay.Finished {
+	if !r.started() || r.now.Status == assay.Finished {
 		return
 	}
 	r.now.Status = assay.Interrupted
@@ -225,7 +225,7 @@ func (r *run) baseline() assay.Baseline {
 
 // begin stores the run before anything is measured.
 func (r *run) begin(ctx context.Context, all *runner.Runner, workDir string) error {
-	if r.begun() {
+	if r.started() {
 		if err := r.same(all); err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func (e *evaluator) query(x ast.Expr, known values, depth int) string {
 		return unknown
 	}
 	var all []string
-	switch x := e.behind(x, known).(type) {
+	switch x := e.source(x, known).(type) {
 	case *ast.CompositeLit:
 		all = e.parametersOf(x.Elts, known, depth)
 	case *ast.CallExpr:
@@ -156,7 +156,7 @@ func (e *evaluator) parametersOf(elements []ast.Expr, known values, depth int) (
 
 // address is the text of a url.URL that the source makes.
 func (e *evaluator) address(x ast.Expr, known values, depth int) string {
-	made, ok := e.behind(x, known).(*ast.CompositeLit)
+	made, ok := e.source(x, known).(*ast.CompositeLit)
 	if !ok {
 		return unknown
 	}

@@ -70,7 +70,7 @@ func (e *evaluator) within(x ast.Expr, known values, depth int) string {
 
 // flag is the text that a flag has by default.
 func (e *evaluator) flag(x *ast.StarExpr, known values, depth int) string {
-	if call, ok := e.behind(x.X, known).(*ast.CallExpr); ok {
+	if call, ok := e.source(x.X, known).(*ast.CallExpr); ok {
 		if path, name := e.function(call); strings.HasSuffix(path, "flag") && name == "String" && len(call.Args) == 3 {
 			return e.within(call.Args[1], known, depth)
 		}
@@ -78,9 +78,9 @@ func (e *evaluator) flag(x *ast.StarExpr, known values, depth int) string {
 	return unknown
 }
 
-// behind is the literal or the call that an expression is: what a pointer leads to, what a
+// source is the literal or the call that an expression is: what a pointer leads to, what a
 // variable has that is known or has one value, or the expression itself.
-func (e *evaluator) behind(x ast.Expr, known values) ast.Expr {
+func (e *evaluator) source(x ast.Expr, known values) ast.Expr {
 	for range maxDepth {
 		switch of := x.(type) {
 		case *ast.ParenExpr:

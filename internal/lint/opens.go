@@ -140,7 +140,7 @@ func (c *checker) keepOpen(found []*open, o *open, others bool) ([]*open, bool) 
 // dialect is the package of the driver of a literal such as sqlite.Dialector; empty where it
 // is none.
 func (c *checker) dialect(x ast.Expr) string {
-	literal, ok := c.behind(x, nil).(*ast.CompositeLit)
+	literal, ok := c.source(x, nil).(*ast.CompositeLit)
 	if !ok {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (c *checker) dialect(x ast.Expr) string {
 // openedBy is an open by a function that takes a DSN, or a literal with a field of that name
 // and perhaps one with the name of another driver.
 func (c *checker) openedBy(call *ast.CallExpr, arg ast.Expr, library string, known values) *open {
-	if literal, ok := c.behind(arg, known).(*ast.CompositeLit); ok && len(c.fields[c.object(arg)]) == 0 { // nothing is changed later
+	if literal, ok := c.source(arg, known).(*ast.CompositeLit); ok && len(c.fields[c.object(arg)]) == 0 { // nothing is changed later
 		for _, element := range literal.Elts {
 			pair, ok := element.(*ast.KeyValueExpr)
 			if !ok {

@@ -100,7 +100,7 @@ func (r *tracer) assigned(n *ast.AssignStmt, of map[token.Pos]tracked) {
 	if !ok || !variable.IsValid() {
 		return
 	}
-	if begun, pool := r.begun(call); begun != nil {
+	if begun, pool := r.beginCall(call); begun != nil {
 		if _, again := of[variable]; !again && !readsOnly(call) {
 			of[variable] = r.begin(call, r.object(pool))
 		}
@@ -200,8 +200,8 @@ func literalOf(call *ast.CallExpr) *ast.FuncLit {
 	return literal
 }
 
-// begun is a call that begins a transaction on a pool, and the pool.
-func (c *checker) begun(call *ast.CallExpr) (*ast.CallExpr, ast.Expr) {
+// beginCall is a call that begins a transaction on a pool, and the pool.
+func (c *checker) beginCall(call *ast.CallExpr) (*ast.CallExpr, ast.Expr) {
 	if selector, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(begins, selector.Sel.Name) && c.isPool(selector.X) {
 		return call, selector.X
 	}

@@ -101,7 +101,7 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 		clients := given
 		if p.scale.Clients != 0 {
 			clients = int(times(int64(given), p.scale.Clients))
-			if clients == given || o.alone() || slices.ContainsFunc(all, func(other population) bool { return other.clients == clients }) {
+			if clients == given || o.oneClient() || slices.ContainsFunc(all, func(other population) bool { return other.clients == clients }) {
 				continue
 			}
 		}
@@ -112,8 +112,8 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 	return all
 }
 
-// alone reports whether only one client can do an operation.
-func (o *operation) alone() bool {
+// oneClient reports whether only one client can do an operation.
+func (o *operation) oneClient() bool {
 	return o.calls() || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.value == "whole" })
 }
 

@@ -155,7 +155,7 @@ func (r *Report) extent(a analysis.Answer) string {
 		}
 	}
 	measured := wording.Plural(len(r.Tables), "table")
-	if a.Alone {
+	if a.OneProcess {
 		measured += ", one process"
 	}
 	text := fmt.Sprintf("%s: %s x %s, %s, %s (fresh processes) each", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),

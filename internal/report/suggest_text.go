@@ -32,7 +32,7 @@ func (r *Report) advice(a analysis.Answer) (all []advice) {
 		all = []advice{{fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)), []*analysis.Row{a.Only.Row}, false}}
 	default:
 		for _, s := range slices.Concat(a.Picks, a.Leaning, a.Even) {
-			all = append(all, advice{suggestionSentence(s, a.Alone), s.Uses(), len(s.Uses()) == 0})
+			all = append(all, advice{suggestionSentence(s, a.OneProcess), s.Uses(), len(s.Uses()) == 0})
 		}
 	}
 	if len(all) == 0 {
@@ -54,11 +54,11 @@ func (r *Report) advice(a analysis.Answer) (all []advice) {
 	return all
 }
 
-// suggestionSentence says what a suggestion shows, and nothing that it does not show; allAlone
+// suggestionSentence says what a suggestion shows, and nothing that it does not show; oneProcess
 // says that the run has one process everywhere.
-func suggestionSentence(s analysis.Suggestion, allAlone bool) string {
+func suggestionSentence(s analysis.Suggestion, oneProcess bool) string {
 	of := wording.Plural(s.Decided+s.Undecided, "comparison")
-	if one := s.Candidates(); len(one) > 0 && !allAlone && alone(one) {
+	if one := s.Candidates(); len(one) > 0 && !oneProcess && eachOneProcess(one) {
 		of += " of one process"
 	}
 	uses, rest := withEach(s.Candidates()), promiseWords(s)
@@ -187,7 +187,7 @@ func lossWords(s analysis.Suggestion) string {
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
 }
 
-// alone reports whether all candidates were measured with one process only.
-func alone(candidates []analysis.Candidate) bool {
-	return !slices.ContainsFunc(candidates, func(c analysis.Candidate) bool { return !c.Alone() })
+// eachOneProcess reports whether all candidates were measured with one process only.
+func eachOneProcess(candidates []analysis.Candidate) bool {
+	return !slices.ContainsFunc(candidates, func(c analysis.Candidate) bool { return !c.OneProcess() })
 }

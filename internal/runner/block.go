@@ -129,17 +129,17 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	return nil
 }
 
-// runAlone has one client go on behind the block: the newest value of each key
+// runOneClient has one client go on behind the block: the newest value of each key
 // that it writes is known.
-func (in *instance) runAlone(ctx context.Context, j *job) error {
-	if j.alone == 0 {
+func (in *instance) runOneClient(ctx context.Context, j *job) error {
+	if j.oneClient == 0 {
 		return nil
 	}
 	name := "alone " + j.Cell.Peer()
 	if _, err := in.prepare(ctx, name, j.Operation, j.trace, 1); err != nil {
 		return err
 	}
-	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(j.warm + j.Operation.Count + j.behind), Operations: int64(j.alone)})
+	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(j.warm + j.Operation.Count + j.behind), Operations: int64(j.oneClient)})
 	return err
 }
 
@@ -171,7 +171,7 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 		}
 	}
 	if !tally.partial {
-		for _, run := range []func(context.Context, *job) error{in.runBehind, in.runAlone} {
+		for _, run := range []func(context.Context, *job) error{in.runBehind, in.runOneClient} {
 			if err := end(t, run(ctx, j)); err != nil {
 				return err
 			}

@@ -227,7 +227,7 @@ func deciding(g *group) string {
 		p := c.table.Pair(test.A, test.B)
 		all = append(all, fmt.Sprintf("%d of %.3f", p.N, math.Exp(p.Mean)))
 	}
-	for _, figures := range c.alone {
+	for _, figures := range c.uncompared {
 		slices.Sort(figures)
 		all = append(all, fmt.Sprint(figures))
 	}

@@ -150,8 +150,8 @@ func (b inBlocks) name(j *job) string { return b.key(j.Case) }
 func (inBlocks) describe(cell assay.Cell) string { return describe(cell) }
 
 func (inBlocks) arguments(_ context.Context, j *job) (int, error) {
-	j.warm, j.behind, j.alone = warmOperations(j.Operation), operationsBehind(j), loneOperations(j)
-	return j.warm + j.Operation.Count + j.behind + j.alone, nil
+	j.warm, j.behind, j.oneClient = warmOperations(j.Operation), operationsBehind(j), oneClientOperations(j)
+	return j.warm + j.Operation.Count + j.behind + j.oneClient, nil
 }
 
 // warmOperations is how many operations come before a block. A whole transaction goes into

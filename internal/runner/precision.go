@@ -48,8 +48,8 @@ func (r *Runner) assess() {
 	for mode, compared := range all {
 		further := rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
 		for i, c := range compared {
-			for _, figures := range c.alone {
-				further[i] = append(further[i], rule.FurtherAlone(figures, r.config.Precision))
+			for _, figures := range c.uncompared {
+				further[i] = append(further[i], rule.FurtherUncompared(figures, r.config.Precision))
 			}
 			c.addNeed(further[i])
 			tables[mode][i].Tests = c.rivals
@@ -99,7 +99,7 @@ type comparisons struct {
 	table stat.Table
 	// alone are the figures of cells that have no baseline, because it failed or was not
 	// selected; a baseline's own figures are among them only where nothing is compared.
-	alone [][]float64
+	uncompared [][]float64
 	// apart are the cells that get no verdict because their promises are not their
 	// baseline's, and the baselines with which nothing is compared for that reason; none
 	// where nothing else is compared.
@@ -130,7 +130,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 		switch base := g.compared(j, baseline); {
 		case len(own) == 0 && g.launches.counted() >= stat.MinPairs: // nor would it have a figure after more
 		case base == nil || g.record.unlike[base.Cell.Key()]:
-			c.alone = append(c.alone, own)
+			c.uncompared = append(c.uncompared, own)
 		case base == j:
 			bases = append(bases, i)
 		case g.record.unequal(j.Cell, base.Cell):
@@ -143,9 +143,9 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 	if len(c.table.Tests) == 0 {
 		c.table.Tests = g.amongThemselves(c.jobs, unequal)
 	}
-	if len(c.table.Tests)+len(c.alone) == 0 {
+	if len(c.table.Tests)+len(c.uncompared) == 0 {
 		for _, i := range bases {
-			c.alone = append(c.alone, g.record.figures(c.jobs[i].Cell.Key(), metric))
+			c.uncompared = append(c.uncompared, g.record.figures(c.jobs[i].Cell.Key(), metric))
 		}
 	}
 	if len(c.table.Tests) > 0 {

@@ -32,24 +32,24 @@ const (
 // job is a case with everything made that its measuring needs.
 type job struct {
 	assay.Case
-	target   assay.Target
-	program  Program
-	data     *dataset.Data
-	engine   engine
-	source   dataset.Source // the data as the engine has them
-	trace    *dataset.Trace
-	put      float64 // bytes that an operation puts into a store; 0: unknown
-	method   method
-	warm     int   // operations before the block
-	alone    int   // operations behind it, of one client
-	options  error // a *failure where a compile option that was asked for is not in the build
-	expected []expectation
-	behind   int          // operations of all clients behind the block, of a mix that changes data
-	told     []string     // the digests of what they answer then; empty where it is not known
-	answers  string       // path of what a served operation has to answer
-	state    string       // digest of the check's answer after the block; empty: unchecked
-	keys     *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
-	rows     *oracle.Rows // what rows of tables may hold where the plan has no check; nil where it is not known
+	target    assay.Target
+	program   Program
+	data      *dataset.Data
+	engine    engine
+	source    dataset.Source // the data as the engine has them
+	trace     *dataset.Trace
+	put       float64 // bytes that an operation puts into a store; 0: unknown
+	method    method
+	warm      int   // operations before the block
+	oneClient int   // operations behind it, of one client
+	options   error // a *failure where a compile option that was asked for is not in the build
+	expected  []expectation
+	behind    int          // operations of all clients behind the block, of a mix that changes data
+	told      []string     // the digests of what they answer then; empty where it is not known
+	answers   string       // path of what a served operation has to answer
+	state     string       // digest of the check's answer after the block; empty: unchecked
+	keys      *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
+	rows      *oracle.Rows // what rows of tables may hold where the plan has no check; nil where it is not known
 	// unreached is how many of the rows that the operation draws from its
 	// sequence is too short for.
 	unreached int64
@@ -265,10 +265,10 @@ const (
 	maxLone   = 200
 )
 
-// loneOperations is how many operations one client does behind the block of
+// oneClientOperations is how many operations one client does behind the block of
 // several whose order nobody knows, so that it is known what is the newest of the
 // keys that it writes.
-func loneOperations(j *job) int {
+func oneClientOperations(j *job) int {
 	op := j.Operation
 	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.AllClients() == 1 || !op.KV() && j.engine.traits().plays == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
@@ -279,7 +279,7 @@ func loneOperations(j *job) int {
 
 // done are the operations that leave what is checked.
 func (j *job) done() oracle.Done {
-	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count + j.behind, Alone: j.alone}
+	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count + j.behind, OneClient: j.oneClient}
 }
 
 // played is so much of the job, for the oracle.

@@ -36,8 +36,8 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 				g.launches.add(trialOf(jobs[0], 1, false, 1).Took, false)
 			}
 			found := g.comparisons(jobs[0].Cell.Peer(), assay.ParseBaseline("a"))
-			if len(found.table.Tests) != c.tests || len(found.alone) != c.alone {
-				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", len(found.table.Tests), len(found.alone), c.tests, c.alone)
+			if len(found.table.Tests) != c.tests || len(found.uncompared) != c.alone {
+				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", len(found.table.Tests), len(found.uncompared), c.tests, c.alone)
 			}
 			var apart []string
 			for _, i := range found.apart {

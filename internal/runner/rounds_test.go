@@ -134,12 +134,12 @@ func TestLaunchWithFewRequests(t *testing.T) {
 		trial.Figures = figures
 		g.record.note(&trial)
 	}
-	alone := g.comparisons(j.Cell.Peer(), assay.ParseBaseline("a")).alone
-	for _, figures := range alone {
+	uncompared := g.comparisons(j.Cell.Peer(), assay.ParseBaseline("a")).uncompared
+	for _, figures := range uncompared {
 		slices.Sort(figures)
 	}
-	if want := [][]float64{{1, 2, 3}}; !reflect.DeepEqual(alone, want) {
-		t.Errorf("got %v, want the medians of all launches: %v", alone, want)
+	if want := [][]float64{{1, 2, 3}}; !reflect.DeepEqual(uncompared, want) {
+		t.Errorf("got %v, want the medians of all launches: %v", uncompared, want)
 	}
 }
 

@@ -52,8 +52,8 @@ func (r Rule) further(p Pairs, prior Prior, wanted Width) int {
 	return s.until(func(s sample) bool { return !(s.half() > half) })
 }
 
-// FurtherAlone is Further of figures that are compared with nothing.
-func (r Rule) FurtherAlone(figures []float64, precision float64) int {
+// FurtherUncompared is Further of figures that are compared with nothing.
+func (r Rule) FurtherUncompared(figures []float64, precision float64) int {
 	ones := make([]float64, len(figures))
 	for i := range ones {
 		ones[i] = 1

@@ -11,7 +11,7 @@ func TestFurtherAgreesWithSciPy(t *testing.T) {
 		p, err := NewPairs(v.Ratios, slices.Repeat([]float64{1}, len(v.Ratios)))
 		must(t, err)
 		rule, precision := Rule{Planned: v.Least}, math.Expm1(v.Half)
-		if got := rule.FurtherAlone(v.Ratios, precision); got != v.Enough-len(v.Ratios) || !near(p.SD, v.Spread) {
+		if got := rule.FurtherUncompared(v.Ratios, precision); got != v.Enough-len(v.Ratios) || !near(p.SD, v.Spread) {
 			t.Errorf("case %d: %d more, spread %g; SciPy has %d, %g", i, got, p.SD, v.Enough-len(v.Ratios), v.Spread)
 		}
 		// Of a comparison, where its difference has no say.
@@ -27,7 +27,7 @@ func TestFurtherWithTooFew(t *testing.T) {
 		figures []float64
 		want    int
 	}{"none": {nil, 2}, "one": {[]float64{1}, 1}, "a figure of zero": {[]float64{1, 2, 0}, 0}} {
-		if got := (Rule{}).FurtherAlone(c.figures, 0.02); got != c.want {
+		if got := (Rule{}).FurtherUncompared(c.figures, 0.02); got != c.want {
 			t.Errorf("%s: %d more, want %d", name, got, c.want)
 		}
 	}

@@ -24,9 +24,9 @@ type Test struct {
 	// Baseline says that B is A's baseline. Half of the error that is allowed for
 	// a table belongs to these comparisons, half to the others.
 	Baseline bool
-	// Alone says that the comparison claims nothing: it is judged by itself, and
+	// NoFamily says that the comparison claims nothing: it is judged by itself, and
 	// belongs to no family.
-	Alone        bool
+	NoFamily     bool
 	HigherBetter bool
 }
 
@@ -164,7 +164,7 @@ func (r Rule) judgeTable(t Table, prior func(Pairs) Prior) Judged {
 // weights gives the comparisons with baselines as much as all others together.
 func (t Table) weights() []float64 {
 	counts := map[bool]float64{}
-	testable := func(test Test) bool { return !test.Alone && t.Pair(test.A, test.B).N >= MinPairs }
+	testable := func(test Test) bool { return !test.NoFamily && t.Pair(test.A, test.B).N >= MinPairs }
 	for _, test := range t.Tests {
 		if testable(test) {
 			counts[test.Baseline]++

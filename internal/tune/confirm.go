@@ -40,10 +40,10 @@ type Outcome struct {
 	// constraints then, or where there are no finalists.
 	Chosen *Finalist
 	// Explained is the best finalist: the proposal, or what the proposal has one
-	// setting less of. Alone is what each changed factor of it does: Explained against
+	// setting less of. Ablation is what each changed factor of it does: Explained against
 	// itself without it.
 	Explained Point
-	Alone     []Alone
+	Ablation  []Ablation
 	// Prices are what other classes of durability cost or give, against Explained.
 	Prices   []Price
 	Launches int // of the confirmation
@@ -75,8 +75,8 @@ type Finalist struct {
 	rows row
 }
 
-// Alone is a factor of the proposal.
-type Alone struct {
+// Ablation is a factor of the proposal.
+type Ablation struct {
 	Factor  int
 	Gain    stat.Interval // of having it
 	Matters bool
@@ -397,7 +397,7 @@ func (t *tuning) explain(whole Finalist, rows map[string]*row) {
 	for _, j := range whole.Point.changed() {
 		if other := t.rowOf(whole.Point.with(j, 0), rows); other != nil {
 			c := against(whole.rows.gains, other.gains)
-			t.outcome.Alone = append(t.outcome.Alone, Alone{j, c.Ratio, t.matters(c)})
+			t.outcome.Ablation = append(t.outcome.Ablation, Ablation{j, c.Ratio, t.matters(c)})
 		}
 	}
 	for j, f := range t.config.Space.Factors {

@@ -102,7 +102,7 @@ func (r *Report) addSections(d *doc.Document) {
 	d.AddList("what each does (the best combination against itself without it)", r.settingEffects())
 	d.AddList(fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing)
 	d.AddList("not in the proposal (what the search saw)", open)
-	d.AddList("other data and clients", r.elsewhere())
+	d.AddList("other data and clients", r.conditionLines())
 	d.AddFold("other data and clients, each operation", r.conditions())
 	if text := r.memory(); text != "" {
 		d.AddList("memory", []string{text})

@@ -39,8 +39,8 @@ func intervalOf(i stat.Interval) intervalValue {
 	return v
 }
 
-// aloneValue is what a setting of the proposal does.
-type aloneValue struct {
+// ablationValue is what a setting of the proposal does.
+type ablationValue struct {
 	Setting string `json:"setting"`
 	Matters bool   `json:"matters"`
 	intervalValue
@@ -66,7 +66,7 @@ type reportValue struct {
 	Launches   int               `json:"launches"`
 	Indexes    []indexValue      `json:"indexes"`
 	Operations []operationValue  `json:"operations"`
-	Alone      []aloneValue      `json:"alone"`
+	Ablation   []ablationValue   `json:"alone"`
 	Nothing    []string          `json:"nothing"`
 	Prices     []priceValue      `json:"prices"`
 	Robustness []robustnessValue `json:"robustness"`
@@ -80,7 +80,7 @@ type reportValue struct {
 
 func (r *Report) values() reportValue {
 	v := reportValue{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
-		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Alone: []aloneValue{}, Prices: []priceValue{}, Emitted: r.Emitted}
+		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Ablation: []ablationValue{}, Prices: []priceValue{}, Emitted: r.Emitted}
 	if f := r.Outcome.Chosen; f != nil {
 		confirmed := intervalOf(f.Gain)
 		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, &confirmed
@@ -91,8 +91,8 @@ func (r *Report) values() reportValue {
 	for i, gain := range r.figures() {
 		v.Operations = append(v.Operations, operationValue{r.Operations[i].Name, intervalOf(gain)})
 	}
-	for _, a := range r.Outcome.Alone {
-		v.Alone = append(v.Alone, aloneValue{r.Space.Factors[a.Factor].Name, a.Matters, intervalOf(a.Gain)})
+	for _, a := range r.Outcome.Ablation {
+		v.Ablation = append(v.Ablation, ablationValue{r.Space.Factors[a.Factor].Name, a.Matters, intervalOf(a.Gain)})
 	}
 	nothing, _ := r.nothing()
 	v.Nothing = append([]string{}, nothing...)

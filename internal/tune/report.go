@@ -184,7 +184,7 @@ func (r *Report) changed(factor, level int) string {
 func (r *Report) settingEffects() []string {
 	var all []string
 	o := r.Outcome
-	for _, a := range o.Alone {
+	for _, a := range o.Ablation {
 		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Explained[a.Factor]), ratio(a.Gain))
 		switch {
 		case o.Chosen != nil && o.Chosen.Point[a.Factor] == 0:
@@ -283,7 +283,7 @@ func (r *Report) notes() []string {
 	if r.Outcome.IndexesUntried {
 		all = append(all, "the budget is too small to tell what indexes, ANALYZE and another use of the driver do: give a larger --budget")
 	}
-	if r.Outcome.Chosen != nil && len(r.Outcome.Alone) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
+	if r.Outcome.Chosen != nil && len(r.Outcome.Ablation) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
 		all = append(all, "the budget left no launches to tell which of the settings matter: some may do nothing")
 	}
 	if mapped := whole(r.Profile.Requested()["mmap_size"]); r.Engine == SQLiteEngine && mapped > whole(r.Effective["mmap_size"]) {

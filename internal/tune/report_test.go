@@ -25,7 +25,7 @@ func fixture() *Report {
 		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}}, {Name: "write", Now: stat.Interval{Center: 2.5e6}}},
 		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{Factor: 0, Level: 1, Gain: gain}, {Factor: 1, Level: 1, Nothing: true}, {Factor: 2, Level: 1, Gain: stat.Interval{N: 9, Center: 1.02, Low: 0.99, High: 1.05}}},
 			Explained: Point{1, 0, 0},
-			Alone:     []Alone{{Factor: 0, Gain: gain, Matters: true}},
+			Ablation:  []Ablation{{Factor: 0, Gain: gain, Matters: true}},
 			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
 		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db", Ecosystem: "go-mattn"}
 }
@@ -226,11 +226,11 @@ func TestNoteOfSettingsUntold(t *testing.T) {
 	const note = "the budget left no launches to tell which of the settings matter: some may do nothing"
 	for _, c := range []struct {
 		point Point
-		alone []Alone
+		alone []Ablation
 		want  bool
-	}{{Point{1, 1, 0}, nil, true}, {Point{1, 0, 0}, nil, false}, {Point{1, 1, 0}, []Alone{{Factor: 0}}, false}} {
+	}{{Point{1, 1, 0}, nil, true}, {Point{1, 0, 0}, nil, false}, {Point{1, 1, 0}, []Ablation{{Factor: 0}}, false}} {
 		r := fixture()
-		r.Outcome.Chosen.Point, r.Outcome.Alone = c.point, c.alone
+		r.Outcome.Chosen.Point, r.Outcome.Ablation = c.point, c.alone
 		if got := r.notes(); slices.Contains(got, note) != c.want {
 			t.Errorf("%v, alone %v: got the notes %q, want that they say so: %t", c.point, c.alone, got, c.want)
 		}

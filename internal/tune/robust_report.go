@@ -29,8 +29,8 @@ func (r *Report) lost() []string {
 	return all
 }
 
-// elsewhere is what a screen says of each condition beside what is lost.
-func (r *Report) elsewhere() []string {
+// conditionLines is what a screen says of each condition beside what is lost.
+func (r *Report) conditionLines() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
 	}

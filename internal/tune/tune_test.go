@@ -81,8 +81,8 @@ func TestFindsWhatMatters(t *testing.T) {
 	if o.Chosen == nil || !slices.Equal(o.Chosen.Point, Point{0, 1, 0, 0, 1, 0, 0}) {
 		t.Fatalf("got %+v, want the settings 1 and 4", o.Chosen)
 	}
-	if len(o.Alone) != 2 || !o.Alone[0].Matters || !o.Alone[1].Matters {
-		t.Errorf("got %+v, want two settings that matter", o.Alone)
+	if len(o.Ablation) != 2 || !o.Ablation[0].Matters || !o.Ablation[1].Matters {
+		t.Errorf("got %+v, want two settings that matter", o.Ablation)
 	}
 	if len(o.Effects) != 7 || !o.Effects[0].Nothing || o.Effects[1].Gain.Low < 1.1 || o.Effects[2].Gain.High > 1 {
 		t.Errorf("got the effects %+v, want one of each setting: nothing, 1.22x, 0.905x", o.Effects)

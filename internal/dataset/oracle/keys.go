@@ -45,7 +45,7 @@ type Keys struct {
 // Done is how many operations were done, at the first positions of a trace: those
 // of the warm-up, then those that were measured, then those that one client did
 // alone. None began before all of the kind before it had ended.
-type Done struct{ Warm, Measured, Alone int }
+type Done struct{ Warm, Measured, OneClient int }
 
 // Played is operations that clients have done to data.
 type Played struct {

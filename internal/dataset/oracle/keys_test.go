@@ -95,7 +95,7 @@ func TestWrittenKey(t *testing.T) {
 		"a key that is deleted is not there":           {Done{Measured: 1}, []string{"delete a"}, "-|-"},
 		"all measured":                                 {Done{Measured: 3}, []string{"put a v w", "put a x w", "put a y w"}, "v x y|w"},
 		"one warmed up":                                {Done{Warm: 1, Measured: 2}, []string{"put a v w", "put a x w", "put a y w"}, "x y|w"},
-		"one was alone":                                {Done{Measured: 2, Alone: 1}, []string{"put a v w", "put a x w", "put a y w"}, "y|w"},
+		"one was alone":                                {Done{Measured: 2, OneClient: 1}, []string{"put a v w", "put a x w", "put a y w"}, "y|w"},
 		"one of each":                                  {Done{1, 1, 1}, []string{"put a v w", "put a x w", "put a y w"}, "y|w"},
 	} {
 		k := writtenKey{key: []byte("a"), before: []byte("a0a1"), writes: written(t, c.done, 2, c.writes...)}

@@ -152,7 +152,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 			}
 			trace, err := d.Trace(t.Context(), op, warm+measured+lone)
 			must(t, err)
-			rows, err := Played{d, op, trace, Done{Warm: warm, Measured: measured, Alone: lone}, clients, SQLite}.Rows(t.Context())
+			rows, err := Played{d, op, trace, Done{Warm: warm, Measured: measured, OneClient: lone}, clients, SQLite}.Rows(t.Context())
 			must(t, err)
 			if rows == nil {
 				if c.wrong != "" {

@@ -99,9 +99,9 @@ func (l *rowCheck) count() (c Count, err error) {
 	return c, err
 }
 
-// look is what the rows may hold: whole rows where they are known, and columns
+// allowed is what the rows may hold: whole rows where they are known, and columns
 // one by one where only some are, or may have one value or another.
-func (l *rowCheck) look(ctx context.Context, path string) ([]Values, error) {
+func (l *rowCheck) allowed(ctx context.Context, path string) ([]Values, error) {
 	t := l.table
 	if l.Engine == PostgreSQL && !t.askedElsewhere() || !l.settled() || slices.ContainsFunc(t.key, t.volatile) {
 		return nil, nil
@@ -298,7 +298,7 @@ func (l *rowCheck) presence(text string) presence {
 			put, gone = put || d.put, gone || d.gone
 		}
 		switch {
-		case put && gone && phase == alone:
+		case put && gone && phase == oneClient:
 			now = l.end(text)
 		case put && gone:
 			now = unknown
@@ -379,7 +379,7 @@ func (l *rowCheck) same(look checkedRow, c int) []any {
 // their arguments: the newest where one client wrote last; of several, any that was
 // written last. Of two different ones, each replaces the other in one of the plays.
 func (l *rowCheck) assigned(text string, c int, end []any) []any {
-	if len(l.values(text, c, alone)) > 0 {
+	if len(l.values(text, c, oneClient)) > 0 {
 		return end
 	}
 	for _, phase := range []phase{measuring, warmingUp} {

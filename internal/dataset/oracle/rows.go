@@ -74,7 +74,7 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
 		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
-	all := [][]int{dataset.Span(0, done.Warm), dataset.Span(done.Warm, lone), dataset.Span(lone, lone+done.Alone)}
+	all := [][]int{dataset.Span(0, done.Warm), dataset.Span(done.Warm, lone), dataset.Span(lone, lone+done.OneClient)}
 	others, err := r.orders(all)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (r *rowReplays) orders(all [][]int) (others [][][]int, err error) {
 	if r.Operation.Sequence != "" {
 		after, err := r.Trace.After()
 		if after != nil { // what no order alters that the sequence leaves open is known
-			others = append(others, [][]int{all[warmingUp], opposite(after), all[alone]})
+			others = append(others, [][]int{all[warmingUp], opposite(after), all[oneClient]})
 		}
 		return others, err
 	}
@@ -100,8 +100,8 @@ func (r *rowReplays) orders(all [][]int) (others [][][]int, err error) {
 		return nil, nil
 	}
 	for i := range 1 + shuffledOrders {
-		order := [][]int{slices.Clone(all[warmingUp]), slices.Clone(all[measuring]), all[alone]}
-		for _, phase := range order[:alone] {
+		order := [][]int{slices.Clone(all[warmingUp]), slices.Clone(all[measuring]), all[oneClient]}
+		for _, phase := range order[:oneClient] {
 			if i == 0 {
 				slices.Reverse(phase)
 			} else {
@@ -143,7 +143,7 @@ func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 			}
 			all.Counts = append(all.Counts, count)
 		}
-		values, err := looks.look(ctx, fmt.Sprintf("%s-%d", r.path, i))
+		values, err := looks.allowed(ctx, fmt.Sprintf("%s-%d", r.path, i))
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ type phase int
 const (
 	warmingUp phase = iota
 	measuring
-	alone // one client, one after the other
+	oneClient // one client, one after the other
 	phases
 )
 
@@ -27,7 +27,7 @@ func (d Done) phase(position int) phase {
 	case position < d.Warm+d.Measured:
 		return measuring
 	}
-	return alone
+	return oneClient
 }
 
 // write is what one step writes to a key.
@@ -41,7 +41,7 @@ type write struct {
 // writesOf lists what operations write, in the order of the keys, and for each key in that of
 // the positions.
 func writesOf(arguments *dataset.Arguments, done Done) (all []write, err error) {
-	for position := 0; position < done.Warm+done.Measured+done.Alone && err == nil; position++ {
+	for position := 0; position < done.Warm+done.Measured+done.OneClient && err == nil; position++ {
 		err = arguments.At(position, func(step *assay.Step, args dataset.Args) error {
 			if step.KV == wire.Put || step.KV == wire.Update || step.KV == wire.Delete {
 				all = append(all, write{args.Bytes(0), done.phase(position), step, args})
@@ -94,7 +94,7 @@ func (k writtenKey) may(field, fields int) [][]byte {
 		}
 		switch {
 		case len(written) == 0:
-		case now == alone:
+		case now == oneClient:
 			may = written[len(written)-1:]
 		case updated && writes > 1:
 			may = append(may, written...)
