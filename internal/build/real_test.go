@@ -71,6 +71,7 @@ func TestFloor(t *testing.T) {
 			}
 			conforms(t, plain)
 			gotest.Memory(t, plain.Program) // SQLite 3.32 has no database in memory that connections share
+			gotest.Settings(t, plain.Program)
 		})
 	}
 	floor := hello(t, built(t, b, "sqlite-c@mattn"))

@@ -97,7 +97,7 @@ type Settings struct {
 	Conn  sqlite.Conn
 	// Begin begins a transaction, as asked for, and Rollback ends it.
 	Begin, Rollback func() error
-	// Mutex is the driver's own proof; nil where there is none.
+	// Mutex is the driver's own proof; nil where there is none but PRAGMA mutex, which SQLite has not.
 	Mutex func() (mode string, known bool)
 }
 
@@ -110,9 +110,7 @@ func (s Settings) Read(name string) (string, bool, error) {
 		return s.Proof.Begin(s.Begin, s.Rollback)
 	case proof.Proves(name):
 		return s.Proof.Setting(s.Conn, name)
-	case name == "mutex" && s.Mutex == nil:
-		return "", false, nil
-	case name == "mutex":
+	case name == "mutex" && s.Mutex != nil:
 		mode, known := s.Mutex()
 		return mode, known, nil
 	case !sqlite.IsWord(name):

@@ -147,7 +147,7 @@ func (d *digester) measurable(r wire.Measure) (*preparedOperation, error) {
 		return nil, err
 	}
 	switch {
-	case r.Phases:
+	case r.Phases && !d.has(wire.CapPhases):
 		return nil, wire.Errorf(wire.Unsupported, "this worker does not time phases")
 	case op.ordered && op.clients > 1 && (r.Operations == 0 || r.Start+r.Operations > op.length):
 		return nil, wire.Errorf(wire.Invalid, "a mix in order has blocks that end with its trace at the latest")

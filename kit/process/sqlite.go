@@ -37,6 +37,12 @@ func (w *sqliteWorker) call(ctx context.Context, kind string, request, reply any
 	case wire.Settings:
 		read, err := w.settings(r)
 		return into(reply, read, err)
+	case wire.Prepare:
+		var prepared wire.Prepared
+		if err = w.digester.call(ctx, kind, r, &prepared); err == nil && prepared.QueryPlan == "" {
+			prepared.QueryPlan = w.queryPlan(r.Operation)
+		}
+		return into(reply, prepared, err)
 	case wire.Verify:
 		if r.SQL != "" {
 			verified, err := w.verifySQL(r)
@@ -46,17 +52,20 @@ func (w *sqliteWorker) call(ctx context.Context, kind string, request, reply any
 	return w.digester.call(ctx, kind, request, reply)
 }
 
-// source is how a request's settings are given to SQLite: by the URI and by PRAGMAs. How
-// transactions begin is left to the worker.
-func source(request wire.Open) (*opening.Source, error) {
-	settings := map[string]string{}
+// source is how a request's settings are given to SQLite: by the URI and by PRAGMAs. What
+// neither can is left to the worker.
+func (w *sqliteWorker) source(request wire.Open) (s *opening.Source, left map[string]string, err error) {
+	settings, left := map[string]string{}, map[string]string{}
 	for name, value := range request.Settings {
-		if name != wire.Begin && request.DSN == "" {
+		switch {
+		case name == wire.Begin, name == "mutex" && request.DSN == "" && w.has(wire.CapMutex):
+			left[name] = value
+		case request.DSN == "":
 			settings[name] = value
 		}
 	}
 	request.Settings = settings
-	return opening.NewSource(request, opening.MemoryDSN(true), func(name, _ string) (parameter, otherwise string, err error) {
+	s, err = opening.NewSource(request, opening.MemoryDSN(request.Readers+request.Writers > 1), func(name, _ string) (parameter, otherwise string, err error) {
 		switch {
 		case name == "mutex":
 			return "", "", wire.Errorf(wire.Unsupported, "this worker has no way to set mutex")
@@ -65,25 +74,27 @@ func source(request wire.Open) (*opening.Source, error) {
 		}
 		return "", "", nil
 	})
+	return s, left, err
 }
 
 func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
-	s, err := source(request)
+	s, left, err := w.source(request)
 	if err != nil {
 		return opened, err
 	}
-	if s.Memory {
+	private := s.Memory && request.Readers+request.Writers == 1
+	if s.Memory && !private {
 		if err := w.load(request.Path, s.DSN); err != nil {
 			return opened, err
 		}
 	}
 	sent := request
-	sent.DSN, sent.Each, sent.Settings = s.DSN, s.Each, map[string]string{}
-	if request.DSN != "" { // which a driver that takes no URI refuses
+	sent.DSN, sent.Each, sent.Settings = s.DSN, s.Each, left
+	if request.DSN != "" || s.Memory { // which a driver that takes no URI refuses
 		sent.Path = ""
 	}
-	if begin, asked := request.Settings[wire.Begin]; asked {
-		sent.Settings[wire.Begin] = begin
+	if private {
+		sent.Once = nil // it is for a database with its content
 	}
 	if err := w.Worker.call(w.ctx, wire.TypeOpen, sent, &opened); err != nil {
 		return opened, err
@@ -95,6 +106,11 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	for i := range request.Writers {
 		w.connections = append(w.connections, wire.WriterName(i))
 	}
+	if private {
+		if err := w.fill(request); err != nil {
+			return opened, err
+		}
+	}
 	opened.DSN = cmp.Or(opened.DSN, s.DSN)
 	if opened.Each == nil { // it has run all of them as they are
 		opened.Each = s.Each
@@ -104,7 +120,17 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	return opened, nil
 }
 
-// load copies a file into the database in memory, which lives while a connection is open.
+// fill copies the file into the database in memory of the only connection.
+func (w *sqliteWorker) fill(request wire.Open) error {
+	memory := connection{w, w.connections[0]}
+	err := opening.Fill(memory, w.prover(), request.Path, "")
+	for i := 0; i < len(request.Once) && err == nil; i++ {
+		err = memory.Exec(request.Once[i])
+	}
+	return err
+}
+
+// load copies a file into the database in memory that connections share, which lives while a connection is open.
 func (w *sqliteWorker) load(path, dsn string) error {
 	var major, minor int
 	const shares = 36 // the minor version from which databases in memory are shared
@@ -147,7 +173,7 @@ func (c withPragmas) Texts(text string) ([][]string, error) {
 }
 
 // readSingly are settings that no query of several PRAGMAs tells: begin and mutex are none, mmap_size
-// and wal_autocheckpoint no tables, and what a worker knows of busy_timeout it says to its PRAGMA.
+// and wal_autocheckpoint no tables, and what a worker knows of busy_timeout and mutex it says to its PRAGMA.
 var readSingly = []string{wire.Begin, "mutex", "mmap_size", "wal_autocheckpoint", "busy_timeout"}
 
 // pragmas reads PRAGMAs by one query, since a request for each took a fifth of a run. It
@@ -171,6 +197,28 @@ func (c connection) pragmas(names []string) map[string][][]string {
 		read[row[0]] = [][]string{row[1:]}
 	}
 	return read
+}
+
+// queryPlan is how SQLite does an operation: a line for each detail, or for each part of a mix.
+func (w *sqliteWorker) queryPlan(op wire.Operation) string {
+	c := connection{w, wire.ReaderName(0)}
+	if op.Changes {
+		c.name = wire.WriterName(0)
+	}
+	var lines []string
+	for _, step := range op.Steps {
+		if step.Script || step.SQL == "" { // only a single statement can be explained
+			continue
+		}
+		rows, _ := c.Texts("EXPLAIN QUERY PLAN " + step.SQL) // it may be one that has no plan
+		for _, row := range rows {
+			lines = append(lines, row[len(row)-1])
+		}
+	}
+	for _, part := range op.Parts {
+		lines = append(lines, part.Name+": "+w.queryPlan(part))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // verifySQL digests what SQL answers.
@@ -243,7 +291,7 @@ func (w *sqliteWorker) prover() proof.Driver {
 		return w.connect(fmt.Sprintf("other-%d", w.others), dsn)
 	}
 	return proof.Driver{Plain: plain, Tested: func(request wire.Open) (sqlite.Conn, error) {
-		s, err := source(request)
+		s, _, err := w.source(request)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,10 @@ const (
 	// CapQuery: writes rows to files, which assay digests itself. One of SQL also runs SQL for
 	// assay on any connection, which maps settings and reads them back.
 	CapQuery = "query"
+	// CapPhases says of a worker with CapQuery that it times phases.
+	CapPhases = "phases"
+	// CapMutex says of a worker with CapQuery that it sets mutex, and answers PRAGMA mutex.
+	CapMutex = "mutex"
 	// CapProcesses says of a store that several processes may have it open.
 	CapProcesses = "processes"
 )

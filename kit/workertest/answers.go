@@ -96,9 +96,9 @@ func answersOfAMix(b *bench) {
 		types, row = []column.Type{column.Int, column.Blob}, []any{int64(4), []byte("four")}
 	}
 	change.Trace = b.trace("put", types, row)
-	mix := wire.Operation{Name: "mix", Changes: true, RetryBusy: true, Parts: []wire.Operation{read, change}}
-	mix.Trace = b.trace("order", []column.Type{column.Int, column.Int}, []any{int64(0), int64(1)}, []any{int64(1), int64(0)},
-		[]any{int64(0), int64(2)}, []any{int64(0), int64(0)})
+	mix := wire.Operation{Name: "mix", Changes: true, RetryBusy: true, Parts: []wire.Operation{change, read}}
+	mix.Trace = b.trace("order", []column.Type{column.Int, column.Int}, []any{int64(1), int64(1)}, []any{int64(0), int64(0)},
+		[]any{int64(1), int64(2)}, []any{int64(1), int64(0)})
 	b.prepare(mix, 2)
 	b.tell(wire.Measure{Operation: mix.Name, Operations: 4}, toldRows[1], nil, toldRows[2], toldRows[0])
 }

@@ -14,15 +14,12 @@ typedef struct {
 } column;
 
 typedef struct {
-	void *map;
-	size_t size;
 	int64_t rows;
-	int columns;
 	column *column;
 } column_file;
 
-column_file *column_open(const char *path, error *e); // NULL with an error
-void column_close(column_file *file);
+// column_open maps a file that assay has read before; NULL with an error.
+column_file *column_open(const char *path, error *e);
 
 static inline bool column_null(const column *c, int64_t row) {
 	return c->nulls != NULL && (c->nulls[row / 8] >> (row % 8) & 1);

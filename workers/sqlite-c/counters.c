@@ -1,7 +1,6 @@
 #include "counters.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,25 +34,25 @@ static void read_file(const char *path, char *text, size_t room) {
 	ssize_t n = fd < 0 ? 0 : read(fd, text, room - 1);
 	if (fd >= 0) close(fd);
 	text[n < 0 ? 0 : n] = 0;
+	own_reads += (int64_t)strlen(text);
 }
 
 static void read_system(counters *c) {
 	char text[8192];
 	read_file("/proc/self/status", text, sizeof text);
-	own_reads += (int64_t)strlen(text);
 	c->peak = field(text, "VmHWM:") << 10; // from KiB
+	int64_t before = own_reads;
 	read_file("/proc/self/io", text, sizeof text);
-	c->read = field(text, "rchar:") - own_reads;
+	c->read = field(text, "rchar:") - before;
 	c->fetched = field(text, "\nread_bytes:");
 	c->written = field(text, "\nwrite_bytes:");
-	own_reads += (int64_t)strlen(text);
 }
+
 // schedstat has for how long, in ns, the thread ran, then for how long it waited for a
 // processor, and how often it ran.
 static void read_waited(counters *c) {
 	char text[128];
 	read_file("/proc/thread-self/schedstat", text, sizeof text);
-	own_reads += (int64_t)strlen(text);
 	const char *second = strchr(text, ' ');
 	c->waited = second == NULL ? -1 : strtoll(second, NULL, 10);
 }
@@ -79,17 +78,17 @@ counters counters_after(void) {
 }
 
 counters counters_difference(counters after, counters before) {
-	counters d = {after.cpu - before.cpu, 0, 0, after.read - before.read, after.fetched - before.fetched,
+	counters d = {after.cpu - before.cpu, after.read - before.read, after.fetched - before.fetched,
 		after.written - before.written, after.switches - before.switches, after.peak,
 		before.waited < 0 || after.waited < 0 ? -1 : after.waited - before.waited};
 	return d;
 }
 
-void put_counters(out *o, counters c) {
-	put(o, "{\"cpu_ns\":%" PRId64 ",\"allocs\":%" PRId64 ",\"alloc_bytes\":%" PRId64 ",\"read_bytes\":%" PRId64, c.cpu, c.allocs, c.alloc_bytes, c.read);
-	put(o, ",\"fetched_bytes\":%" PRId64 ",\"written_bytes\":%" PRId64 ",\"switches\":%" PRId64 ",\"peak_bytes\":%" PRId64 "}", c.fetched, c.written, c.switches, c.peak);
+void put_counters(sqlite3_str *to, counters c) {
+	sqlite3_str_appendf(to, "{\"cpu_ns\":%lld,\"read_bytes\":%lld,\"fetched_bytes\":%lld", c.cpu, c.read, c.fetched);
+	sqlite3_str_appendf(to, ",\"written_bytes\":%lld,\"switches\":%lld,\"peak_bytes\":%lld}", c.written, c.switches, c.peak);
 }
 
-void put_delay(out *o, counters difference) {
-	if (difference.waited >= 0) put(o, ",\"delayed_ns\":%" PRId64, difference.waited);
+void put_delay(sqlite3_str *to, counters difference) {
+	if (difference.waited >= 0) sqlite3_str_appendf(to, ",\"delayed_ns\":%lld", difference.waited);
 }

@@ -2,10 +2,10 @@
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
-#include "json.h"
+#include "worker.h"
 
 typedef struct {
-	int64_t cpu, allocs, alloc_bytes, read, fetched, written, switches, peak;
+	int64_t cpu, read, fetched, written, switches, peak;
 	int64_t waited; // for which the calling thread was ready to run; -1: unknown
 } counters;
 
@@ -14,7 +14,7 @@ typedef struct {
 counters counters_before(void);
 counters counters_after(void);
 counters counters_difference(counters after, counters before); // peak is after's
-void put_counters(out *o, counters c);
-void put_delay(out *o, counters difference); // of one client, which runs on the calling thread
+void put_counters(sqlite3_str *to, counters c);
+void put_delay(sqlite3_str *to, counters difference); // of one client, which runs on the calling thread
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "json.h"
 
 enum {
 	LEAST_OPERATIONS = 10, // of a window, for each client: work, not ramp-up
@@ -32,7 +32,6 @@ typedef struct {
 	int64_t batch, first, units, window, least, began, unix_time, deadline;
 	int client_count, marks; // marks: descriptor that gets a byte after each right unit, -1: none
 	bool latency;
-	char (*digests)[65]; // of the units' answers; NULL while measuring
 	atomic_int arrived;
 	atomic_bool running;
 	_Atomic int64_t errors;
@@ -45,6 +44,7 @@ typedef struct {
 	lap *lap;
 	int client;
 	result result;
+	rows rows;
 	int64_t done, executed, busy, stale, misses, failed;
 	int64_t before, last, last_right; // of the last draw
 	int64_t left;                     // when nothing more was to be drawn
@@ -120,6 +120,11 @@ static void mark(share *s) {
 	if (write(s->lap->marks, ".", 1) != 1) note(&s->failed, s->error, "a mark could not be written");
 }
 
+// tell writes what a unit has answered.
+static void tell(share *s, int64_t unit) {
+	if (!rows_write(&s->rows, unit, s->result.part)) note(&s->failed, s->error, "rows could not be written");
+}
+
 // client is the measured loop: draw a position, do the operation, read the
 // clock.
 static void *client(void *argument) {
@@ -140,7 +145,7 @@ static void *client(void *argument) {
 			bool wrong = s->result.outcome != DONE && !trouble(s, position);
 			right -= wrong;
 			if (l->marks >= 0 && !wrong) mark(s);
-			if (s->result.told != NULL && !wrong) operation_digest(s->result.told, s->result.answers, l->digests[from + i]);
+			if (s->result.told && !wrong) tell(s, position);
 			if (++position == op->length) position = 0;
 		}
 		int64_t now = clock_now();
@@ -188,29 +193,23 @@ static double outside(const share *s, int64_t end) {
 	return (double)(s->last - from) / (double)(s->last - s->before);
 }
 
-static void put_first(out *o, const char *name, const char *text) {
+static void put_first(sqlite3_str *to, const char *name, const char *text) {
 	if (*text == 0) return;
-	put(o, ",\"%s\":", name);
-	put_text(o, text);
+	sqlite3_str_appendf(to, ",\"%s\":", name);
+	put_text(to, text);
 }
 
-static void put_histogram(out *o, const share *shares, int count) {
-	put(o, ",\"histogram\":[");
+static void put_histogram(sqlite3_str *to, const share *shares, int count) {
+	sqlite3_str_appendall(to, ",\"histogram\":[");
 	const char *comma = "";
 	for (int i = 0; i < BUCKETS; i++) {
 		int64_t n = 0;
 		for (int k = 0; k < count; k++) n += shares[k].histogram[i];
 		if (n == 0) continue;
-		put(o, "%s[%" PRId64 ",%" PRId64 "]", comma, upper(i), n);
+		sqlite3_str_appendf(to, "%s[%lld,%lld]", comma, upper(i), n);
 		comma = ",";
 	}
-	put(o, "]");
-}
-
-static void put_digests(out *o, const lap *l) {
-	put(o, ",\"digests\":[");
-	for (int64_t i = 0; i < l->units; i++) put(o, "%s\"%s\"", i > 0 ? "," : "", l->digests[i]);
-	put(o, "]");
+	sqlite3_str_appendall(to, "]");
 }
 
 static double clock_cost(void) {
@@ -220,22 +219,22 @@ static double clock_cost(void) {
 	return (double)(clock_now() - began) / READINGS;
 }
 
-static void put_phases(out *o, const phases *p) {
+static void put_phases(sqlite3_str *to, const phases *p) {
 	static const char *const names[] = {"prepare", "bind", "next", "scan", "close-rows", "close-stmt"};
 	const char *comma = "";
-	put(o, ",\"phases\":[");
+	sqlite3_str_appendall(to, ",\"phases\":[");
 	for (int i = 0; i < PHASE_COUNT; i++) {
 		if (p->sums[i].count == 0) continue;
-		put(o, "%s{\"name\":\"%s\",\"ns\":%" PRId64 ",\"count\":%" PRId64 "}", comma, names[i], p->sums[i].nanos, p->sums[i].count);
+		sqlite3_str_appendf(to, "%s{\"name\":\"%s\",\"ns\":%lld,\"count\":%lld}", comma, names[i], p->sums[i].nanos, p->sums[i].count);
 		comma = ",";
 	}
-	put(o, "],\"clock_ns\":%.3f", clock_cost());
+	sqlite3_str_appendf(to, "],\"clock_ns\":%.3f", clock_cost());
 }
 
 // put_measured adds the clients' shares. The measured time runs from the moment
 // when all clients were running to that when the first one stopped. What ends
 // later counts by the part of its time that lies inside.
-static void put_measured(out *o, const lap *l, const share *shares, counters c) {
+static void put_measured(sqlite3_str *to, const lap *l, const share *shares, counters c) {
 	int64_t end = INT64_MAX, executed = 0, errors = 0, misses = 0, busy = 0, stale = 0;
 	double units = 0;
 	const char *error = "", *miss = "";
@@ -254,80 +253,85 @@ static void put_measured(out *o, const lap *l, const share *shares, counters c) 
 		if (*s->miss != 0) miss = s->miss;
 	}
 	int64_t operations = (int64_t)(units * (double)l->op->unit + 0.5);
-	put(o, "{\"operations\":%" PRId64 ",\"nanos\":%" PRId64 ",\"began_ns\":%" PRId64 ",\"executed\":%" PRId64, operations, end - l->began, l->unix_time, executed);
-	put(o, ",\"errors\":%" PRId64 ",\"misses\":%" PRId64 ",\"busy\":%" PRId64 ",\"stale\":%" PRId64, errors, misses, busy, stale);
-	put_first(o, "error", error);
-	put_first(o, "miss", miss);
-	put(o, ",\"counters\":");
-	put_counters(o, c);
-	if (l->client_count == 1) put_delay(o, c);
-	if (l->latency) put_histogram(o, shares, l->client_count);
-	if (l->phases != NULL) put_phases(o, l->phases);
-	if (l->digests != NULL) put_digests(o, l);
-	put(o, "}");
+	sqlite3_str_appendf(to, "{\"operations\":%lld,\"nanos\":%lld,\"began_ns\":%lld,\"executed\":%lld", operations, end - l->began, l->unix_time, executed);
+	sqlite3_str_appendf(to, ",\"errors\":%lld,\"misses\":%lld,\"busy\":%lld,\"stale\":%lld", errors, misses, busy, stale);
+	put_first(to, "error", error);
+	put_first(to, "miss", miss);
+	sqlite3_str_appendall(to, ",\"counters\":");
+	put_counters(to, c);
+	if (l->client_count == 1) put_delay(to, c);
+	if (l->latency) put_histogram(to, shares, l->client_count);
+	if (l->phases != NULL) put_phases(to, l->phases);
+	sqlite3_str_appendall(to, "}");
 }
 
-static bool new_lap(lap *l, operation *op, const json *request, error *e) {
-	int64_t nanos = json_int(request, "nanos", e), operations = json_int(request, "operations", e), start = json_int(request, "start", e);
-	int64_t batch = json_int(request, "batch", e);
-	bool timed = json_bool(request, "phases", e), tells = json_bool(request, "answers", e);
-	l->latency = json_bool(request, "latency", e);
-	if (e->code != NULL) return false;
-	if ((nanos > 0) == (operations > 0)) return fail(e, INVALID, "measure wants nanos or operations, one of them");
-	if (start < 0 || start % op->unit != 0 || operations % op->unit != 0) {
-		return fail(e, INVALID, "start %" PRId64 ", operations %" PRId64 ": want whole transactions of %" PRId64, start, operations, op->unit);
-	}
-	if (timed && (op->clients != 1 || op->part_count > 0 || op->changes)) return fail(e, UNSUPPORTED, "phases are timed of reading operations with one client");
-	if (tells && operations == 0) return fail(e, INVALID, "answers are told of a number of operations");
-	if (tells && op->changes) return fail(e, UNSUPPORTED, "operation %s changes data: it has no answers", op->name);
+static bool new_lap(lap *l, operation *op, sqlite3_stmt *request, phases *timed, error *e) {
+	int64_t start = sqlite3_column_int64(request, 0), operations = sqlite3_column_int64(request, 2), batch = sqlite3_column_int64(request, 3);
+	const char *marks = json_text(request, 6);
 	l->op = op;
 	l->client_count = op->clients;
 	l->batch = batch > 1 ? batch : 1;
 	l->first = start / op->unit % op->length;
-	l->window = operations > 0 ? 0 : nanos;
+	l->window = operations > 0 ? 0 : sqlite3_column_int64(request, 1);
 	l->units = operations > 0 ? operations / op->unit : INT64_MAX;
 	l->least = LEAST_OPERATIONS * (int64_t)op->clients;
-	l->phases = timed ? allocate(sizeof *l->phases) : NULL;
-	l->digests = tells ? allocate((size_t)l->units * sizeof *l->digests) : NULL;
-	return true;
+	l->latency = sqlite3_column_int(request, 4);
+	l->phases = sqlite3_column_int(request, 5) ? timed : NULL;
+	l->marks = *marks == 0 ? -1 : open(marks, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (l->phases != NULL && (op->clients != 1 || op->part_count > 0 || op->changes)) {
+		return fail(e, UNSUPPORTED, "phases are timed of reading operations with one client");
+	}
+	return *marks == 0 || l->marks >= 0 || fail(e, INVALID, "marks: open %s: %s", marks, strerror(errno));
 }
 
-static bool open_marks(lap *l, const json *request, error *e) {
-	const char *path = json_text(request, "marks", e);
-	l->marks = -1;
-	if (e->code != NULL || *path == 0) return e->code == NULL;
-	if (l->client_count != 1) return fail(e, INVALID, "marks of %d clients: want one client", l->client_count);
-	l->marks = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	return l->marks >= 0 || fail(e, INVALID, "marks: open %s: %s", path, strerror(errno));
+static bool new_share(share *s, lap *l, int client, const char *told, error *e) {
+	s->lap = l;
+	s->client = client;
+	if (l->latency) s->histogram = allocate(BUCKETS * sizeof(uint32_t));
+	if (*told == 0) return true;
+	s->result.seen = &s->rows;
+	return rows_open(&s->rows, told, e);
 }
 
-bool measure(out *o, operation *op, const json *request, error *e) {
+static void end_share(share *s) {
+	if (s->rows.bytes != NULL) rows_close(&s->rows);
+	free(s->histogram);
+	free(s->result.buffer);
+}
+
+bool measure(sqlite3_str *body, operation *op, const char *request, error *e) {
+	sqlite3_stmt *r = json_row("SELECT json_extract(?1, '$.start'), json_extract(?1, '$.nanos'), json_extract(?1, '$.operations'), json_extract(?1, '$.batch'),"
+		" json_extract(?1, '$.latency'), json_extract(?1, '$.phases'), json_extract(?1, '$.marks'), json_extract(?1, '$.rows')", request);
 	lap l = {0};
-	if (!new_lap(&l, op, request, e)) return false;
-	if (!open_marks(&l, request, e)) {
-		free(l.phases);
-		free(l.digests);
-		return false;
-	}
+	phases timed = {0};
+	bool ok = new_lap(&l, op, r, &timed, e);
 	share *shares = allocate((size_t)l.client_count * sizeof *shares);
-	for (int i = 0; i < l.client_count; i++) {
-		shares[i].lap = &l;
-		shares[i].client = i;
-		if (l.digests != NULL) shares[i].result.answers = allocate((size_t)operation_max_steps(op) * sizeof(answer));
-		if (l.latency) shares[i].histogram = allocate(BUCKETS * sizeof(uint32_t));
-	}
+	for (int i = 0; i < l.client_count && ok; i++) ok = new_share(&shares[i], &l, i, json_text(r, 7), e);
+	sqlite3_finalize(r);
 	counters before = counters_before();
-	bool ok = run_lap(&l, shares, e);
+	ok = ok && run_lap(&l, shares, e);
 	counters used = counters_difference(counters_after(), before);
-	if (ok) put_measured(o, &l, shares, used);
-	for (int i = 0; i < l.client_count; i++) {
-		free(shares[i].histogram);
-		free(shares[i].result.buffer);
-		free(shares[i].result.answers);
-	}
+	if (ok) put_measured(body, &l, shares, used);
+	for (int i = 0; i < l.client_count; i++) end_share(&shares[i]);
 	free(shares);
-	free(l.phases);
-	free(l.digests);
 	if (l.marks >= 0) close(l.marks);
+	return ok;
+}
+
+bool verify(operation *op, const char *request, error *e) {
+	sqlite3_stmt *r = json_row("SELECT json_extract(?1, '$.start'), json_extract(?1, '$.count'), json_extract(?1, '$.rows')", request);
+	int64_t start = sqlite3_column_int64(r, 0), count = sqlite3_column_int64(r, 1);
+	rows told = {.whole = true};
+	result result = {.seen = &told};
+	bool ok = rows_open(&told, json_text(r, 2), e);
+	sqlite3_finalize(r);
+	if (!ok) return false;
+	for (int64_t i = start; i < start + count && ok; i++) {
+		operation_do(op, 0, i % op->length, &result, NULL);
+		if (result.outcome == BUSY || result.outcome == BROKEN) ok = fail(e, FAILED, "%s", result.message);
+		if (!rows_write(&told, 0, 0)) ok = fail(e, FAILED, "rows could not be written");
+	}
+	rows_close(&told);
+	free(result.buffer);
 	return ok;
 }

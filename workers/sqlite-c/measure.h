@@ -6,6 +6,9 @@
 
 // measure runs a prepared operation as the request says and writes the reply's
 // body.
-bool measure(out *o, operation *op, const json *request, error *e);
+bool measure(sqlite3_str *body, operation *op, const char *request, error *e);
+
+// verify writes what an operation answers at positions.
+bool verify(operation *op, const char *request, error *e);
 
 #endif

@@ -5,57 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_types(step *s, const json *returns, error *e) {
-	size_t count = returns == NULL ? 0 : returns->count;
-	s->types = allocate((count + 1) * sizeof *s->types);
-	for (size_t i = 0; i < count; i++) {
-		const json *type = &returns->items[i];
-		if (type->kind != JSON_TEXT || !returned_parse(type->text, &s->types[i])) {
-			return fail(e, INVALID, "type %s: want int, real, text, blob or bool", type->kind == JSON_TEXT ? type->text : "?");
-		}
-		s->columns++;
+#include "json.h"
+
+static void read_types(step *s, const char *returns) {
+	static const char *const names[] = {"int", "real", "text", "blob", "bool"};
+	sqlite3_stmt *r = json_query("SELECT value, json_array_length(?1) FROM json_each(?1)", returns);
+	while (sqlite3_step(r) == SQLITE_ROW) {
+		if (s->types == NULL) s->types = allocate((size_t)sqlite3_column_int(r, 1) * sizeof *s->types);
+		const char *name = json_text(r, 0);
+		returned *t = &s->types[s->columns++];
+		while (t->type < VALUE_BOOL && strncmp(name, names[t->type], strlen(names[t->type])) != 0) t->type++;
+		t->nullable = strchr(name, '?') != NULL;
 	}
-	return true;
+	sqlite3_finalize(r);
 }
 
-static bool read_step(operation *o, const json *spec, error *e) {
-	step *s = &o->steps[o->step_count++];
-	int64_t args = json_int(spec, "args", e);
-	s->sql = copy_text(json_text(spec, "sql", e));
-	s->script = json_bool(spec, "script", e);
-	s->query = json_bool(spec, "query", e);
-	s->rows = json_int(spec, "rows", e);
-	const json *returns = json_list(spec, "returns", e);
-	if (e->code != NULL) return false;
-	if (args < 0 || args > 100000) return fail(e, INVALID, "operation %s: step %d takes %" PRId64 " arguments", o->name, o->step_count, args);
-	s->args = (int)args;
-	if (o->step_count > 1) s->first = s[-1].first + s[-1].args;
-	return read_types(s, returns, e);
-}
-
-static bool read_steps(operation *o, const json *steps, error *e) {
-	size_t count = steps == NULL ? 0 : steps->count;
-	o->steps = allocate((count + 1) * sizeof *o->steps);
-	for (size_t i = 0; i < count; i++) {
-		if (!read_step(o, &steps->items[i], e)) return false;
-		int64_t rows = o->steps[i].rows;
-		o->rows = o->rows < 0 || rows < 0 ? -1 : o->rows + rows;
+static void read_steps(operation *o, const char *spec) {
+	sqlite3_stmt *r = json_query("SELECT json_extract(value, '$.sql'), json_extract(value, '$.script'), json_extract(value, '$.query'),"
+		" json_extract(value, '$.args'), json_extract(value, '$.rows'), coalesce(json_extract(value, '$.returns'), '[]'), json_array_length(?1, '$.steps')"
+		" FROM json_each(?1, '$.steps') WHERE type = 'object'", spec);
+	for (int first = 0; sqlite3_step(r) == SQLITE_ROW;) {
+		if (o->steps == NULL) o->steps = allocate((size_t)sqlite3_column_int(r, 6) * sizeof *o->steps);
+		step *s = &o->steps[o->step_count++];
+		*s = (step){.sql = copy_text(json_text(r, 0)), .script = sqlite3_column_int(r, 1), .query = sqlite3_column_int(r, 2),
+			.args = sqlite3_column_int(r, 3), .first = first, .rows = sqlite3_column_int64(r, 4)};
+		read_types(s, json_text(r, 5));
+		first += s->args;
+		o->rows = o->rows < 0 || s->rows < 0 ? -1 : o->rows + s->rows * o->unit;
 	}
-	if (o->rows > 0) o->rows *= o->unit;
-	return true;
-}
-
-static bool open_trace(operation *o, const char *path, error *e) {
-	o->length = 1;
-	int wanted = o->step_count == 0 ? 0 : o->steps[o->step_count - 1].first + o->steps[o->step_count - 1].args;
-	if (*path != 0) {
-		if ((o->trace = column_open(path, e)) == NULL) return false;
-		o->length = o->trace->rows / o->unit;
-	}
-	int have = o->trace == NULL ? 0 : o->trace->columns;
-	if (have < wanted) return fail(e, INVALID, "operation %s takes %d arguments, its trace has %d columns", o->name, wanted, have);
-	if (o->length < 1) return fail(e, INVALID, "the trace of %s is shorter than one transaction", o->name);
-	return true;
+	sqlite3_finalize(r);
 }
 
 static sqlite3 **connections(const operation *o) { return o->changes ? o->db->writers : o->db->readers; }
@@ -100,6 +78,7 @@ static bool compile_control(operation *o, error *e) {
 	for (int i = 0; i < o->connections; i++) {
 		for (int k = 0; k < 3 && !o->each; k++) {
 			if ((o->control[i][k] = compile(o->db->writers[i], control_text(o, k), e)) == NULL) return false;
+			database_keep(o->db, o->control[i][k]);
 		}
 	}
 	return true;
@@ -113,146 +92,68 @@ static int same_sql(const operation *o, int k) {
 	return first;
 }
 
-// compile_all compiles every step on every connection that may run it, once.
+// compile_all compiles every step on every connection that may run it, once. Where each
+// execution does, it is to see that they compile.
 static bool compile_all(operation *o, error *e) {
-	o->statements = allocate((size_t)(o->connections + 1) * sizeof *o->statements);
+	o->statements = allocate((size_t)o->connections * sizeof *o->statements);
 	for (int i = 0; i < o->connections; i++) {
-		o->statements[i] = allocate((size_t)(o->step_count + 1) * sizeof **o->statements);
+		o->statements[i] = allocate((size_t)o->step_count * sizeof **o->statements);
 		for (int k = 0; k < o->step_count; k++) {
 			if (o->steps[k].script) continue; // only a single statement can be compiled
 			int first = o->each ? k : same_sql(o, k);
-			o->statements[i][k] = first < k ? o->statements[i][first] : compile_step(o, i, k, e);
-			if (o->statements[i][k] == NULL) return false;
-		}
-		if (!o->each) continue;
-		for (int k = 0; k < o->step_count; k++) { // it was to see that they compile
-			sqlite3_finalize(o->statements[i][k]);
-			o->statements[i][k] = NULL;
+			sqlite3_stmt *s = first < k ? o->statements[i][first] : compile_step(o, i, k, e);
+			if (s == NULL) return false;
+			if (o->each) {
+				sqlite3_finalize(s);
+				continue;
+			}
+			if (first == k) database_keep(o->db, s);
+			o->statements[i][k] = s;
 		}
 	}
 	return compile_control(o, e);
 }
 
-// explain asks how SQLite will do it: a line for each detail.
-static void explain(operation *o) {
-	out plan = {0};
-	put(&plan, "%s", "");
-	for (int i = 0; i < o->step_count; i++) {
-		if (o->steps[i].script) continue; // only a single statement can be explained
-		sqlite3_stmt *s = NULL;
-		char *sql = format_text("EXPLAIN QUERY PLAN %s", o->steps[i].sql);
-		sqlite3_prepare_v2(connections(o)[0], sql, -1, &s, NULL);
-		if (i > 0) put(&plan, "\n");
-		for (const char *line = ""; s != NULL && sqlite3_step(s) == SQLITE_ROW; line = "\n") {
-			put(&plan, "%s%s", line, (const char *)sqlite3_column_text(s, 3));
-		}
-		sqlite3_finalize(s);
-		free(sql);
-	}
-	o->query_plan = plan.text;
+// prepare_parts prepares the parts of a mix.
+static bool prepare_parts(operation *o, const char *spec, error *e) {
+	sqlite3_stmt *r = json_query("SELECT value FROM json_each(?1, '$.parts') WHERE type = 'object'", spec);
+	bool ok = true;
+	while (ok && sqlite3_step(r) == SQLITE_ROW) ok = operation_prepare(&o->parts[o->part_count++], o->db, json_text(r, 0), o->clients, e);
+	sqlite3_finalize(r);
+	o->rows = -1; // each part checks its own
+	return ok;
 }
 
-static bool read_policy(operation *o, const json *spec, error *e) {
-	const char *statement = json_text(spec, "statement", e);
-	o->changes = json_bool(spec, "changes", e);
-	o->retry_busy = json_bool(spec, "retry_busy", e);
-	o->transaction = json_int(spec, "transaction", e);
+static bool read_operation(operation *o, const char *spec, error *e) {
+	sqlite3_stmt *r = json_row("SELECT json_extract(?1, '$.name'), json_extract(?1, '$.statement'), json_extract(?1, '$.trace'), json_extract(?1, '$.changes'),"
+		" json_extract(?1, '$.retry_busy'), json_extract(?1, '$.transaction'), json_array_length(?1, '$.parts')", spec);
+	const char *statement = json_text(r, 1), *trace = json_text(r, 2);
+	o->name = copy_text(json_text(r, 0));
 	o->each = strcmp(statement, "each") == 0;
-	if (e->code != NULL) return false;
-	if (strcmp(statement, "never") == 0) return fail(e, UNSUPPORTED, "SQLite's API runs a statement with arguments only after it was prepared");
-	if (!o->each && *statement != 0 && strcmp(statement, "once") != 0) return fail(e, INVALID, "statement %s: want once, each or never", statement);
-	if (o->transaction < 0) return fail(e, INVALID, "operation %s: transactions of %" PRId64 " operations", o->name, o->transaction);
-	if (o->transaction > 0 && !o->changes) return fail(e, UNSUPPORTED, "operation %s changes nothing: transactions of it are not supported", o->name);
+	if (strcmp(statement, "never") == 0) fail(e, UNSUPPORTED, "SQLite's API runs a statement with arguments only after it was prepared");
+	if (*trace != 0) o->trace = column_open(trace, e);
+	o->changes = sqlite3_column_int(r, 3);
+	o->retry_busy = sqlite3_column_int(r, 4);
+	o->transaction = sqlite3_column_int64(r, 5);
 	o->unit = o->transaction > 0 ? o->transaction : 1;
-	return true;
+	o->length = o->trace != NULL ? o->trace->rows / o->unit : 1;
+	if (sqlite3_column_int(r, 6) > 0) o->parts = allocate((size_t)sqlite3_column_int(r, 6) * sizeof *o->parts);
+	sqlite3_finalize(r);
+	read_steps(o, spec);
+	return e->code == NULL;
 }
 
-static bool prepare_mix(operation *o, const json *spec, error *e);
-
-bool operation_prepare(operation *o, database *db, const json *spec, int clients, error *e) {
+bool operation_prepare(operation *o, database *db, const char *spec, int clients, error *e) {
 	o->db = db;
 	o->clients = clients;
-	o->name = copy_text(json_text(spec, "name", e));
-	const json *steps = json_list(spec, "steps", e), *parts = json_list(spec, "parts", e);
-	const char *trace = json_text(spec, "trace", e);
-	if (e->code != NULL) return false;
-	if (parts != NULL && parts->count > 0) return prepare_mix(o, spec, e);
-	if (!read_policy(o, spec, e) || !read_steps(o, steps, e) || !open_trace(o, trace, e)) return false;
-	int have = o->changes ? db->writer_count : db->reader_count;
-	if (have == 0) return fail(e, INVALID, "operation %s has no connection: open asked for none of its kind", o->name);
+	if (!read_operation(o, spec, e)) return false;
+	if (o->parts != NULL) return prepare_parts(o, spec, e);
 	// Each reading client keeps a connection of its own, where there are
 	// enough; those that are changed are lent out in turn.
+	int have = o->changes ? db->writer_count : db->reader_count;
 	o->connections = !o->changes && clients < have ? clients : have;
 	if (clients > 1 && sqlite3_threadsafe() == 0) return fail(e, UNSUPPORTED, "this SQLite is not made for several threads");
-	if (!compile_all(o, e)) return false;
-	explain(o);
-	return true;
-}
-
-static bool check_mix(const operation *o, error *e) {
-	const column_file *f = o->trace;
-	if (f->columns != 2 || f->column[0].type != COLUMN_INT || f->column[1].type != COLUMN_INT) {
-		return fail(e, INVALID, "the trace of a mix wants two int columns");
-	}
-	for (int64_t row = 0; row < f->rows; row++) {
-		int64_t part = f->column[0].values[row], position = f->column[1].values[row];
-		if (part < 0 || part >= o->part_count || position < 0 || position >= o->parts[part].length) {
-			return fail(e, INVALID, "row %" PRId64 " of the mix's trace: part %" PRId64 ", position %" PRId64 " do not exist", row, part, position);
-		}
-	}
-	return true;
-}
-
-static bool prepare_mix(operation *o, const json *spec, error *e) {
-	const json *parts = json_list(spec, "parts", e);
-	o->retry_busy = json_bool(spec, "retry_busy", e);
-	if (json_int(spec, "transaction", e) != 0) return fail(e, INVALID, "mix %s: a mix is no transaction", o->name);
-	if ((o->trace = column_open(json_text(spec, "trace", e), e)) == NULL) return false;
-	o->parts = allocate(parts->count * sizeof *o->parts);
-	out plan = {0};
-	for (size_t i = 0; i < parts->count; i++) {
-		operation *part = &o->parts[o->part_count++];
-		const json *nested = json_list(&parts->items[i], "parts", e);
-		if (!operation_prepare(part, o->db, &parts->items[i], o->clients, e)) {
-			free(plan.text);
-			return false;
-		}
-		if ((nested != NULL && nested->count > 0) || part->transaction > 1) {
-			free(plan.text);
-			return fail(e, INVALID, "part %s of a mix is a mix or a batch", part->name);
-		}
-		put(&plan, "%s: %s\n", part->name, part->query_plan);
-	}
-	o->query_plan = plan.text;
-	o->unit = 1;
-	o->rows = -1; // each part checks its own
-	o->length = o->trace->rows;
-	if (o->length < 1) return fail(e, INVALID, "the trace of %s is empty", o->name);
-	return check_mix(o, e);
-}
-
-void operation_close(operation *o) {
-	for (int i = 0; i < o->part_count; i++) operation_close(&o->parts[i]);
-	for (int i = 0; o->statements != NULL && i < o->connections; i++) {
-		for (int k = 0; o->statements[i] != NULL && k < o->step_count; k++) {
-			if (o->statements[i][k] != NULL && same_sql(o, k) == k) sqlite3_finalize(o->statements[i][k]);
-		}
-		free(o->statements[i]);
-	}
-	for (int i = 0; o->control != NULL && i < o->connections; i++) {
-		for (int k = 0; k < 3; k++) sqlite3_finalize(o->control[i][k]);
-	}
-	for (int i = 0; i < o->step_count; i++) {
-		free(o->steps[i].sql);
-		free(o->steps[i].types);
-	}
-	column_close(o->trace);
-	free(o->steps);
-	free(o->parts);
-	free(o->statements);
-	free(o->control);
-	free(o->query_plan);
-	free(o->name);
+	return compile_all(o, e);
 }
 
 static inline void end_phase(phases *p, phase which) {
@@ -342,15 +243,6 @@ static void broken(result *r, sqlite3 *db, int rc) {
 	snprintf(r->message, sizeof r->message, "%s", sqlite3_errmsg(db));
 }
 
-// tell_row digests the row that a statement stands on.
-static bool tell_row(const operation *o, const step *s, sqlite3_stmt *row, result *r) {
-	error e = {0};
-	if (answer_row(&r->answers[s - o->steps], row, s->types, s->columns, &e)) return true;
-	r->outcome = BROKEN;
-	snprintf(r->message, sizeof r->message, "%.*s", (int)sizeof r->message - 1, e.message);
-	return false;
-}
-
 // execute_step steps through all rows.
 static int execute_step(const operation *o, const step *s, sqlite3 *db, sqlite3_stmt *statement, int64_t row, result *r, phases *p) {
 	int rc = bind(o, s, statement, row);
@@ -360,8 +252,8 @@ static int execute_step(const operation *o, const step *s, sqlite3 *db, sqlite3_
 		end_phase(p, PHASE_NEXT);
 		if (!s->query) continue;
 		r->rows++;
-		if (r->told != NULL && !tell_row(o, s, statement, r)) return SQLITE_DONE; // before reading converts a value
-		if (!scan(s, statement, r)) {
+		if (r->told) rows_add(r->seen, (int)(s - o->steps), statement); // before reading converts a value
+		if (!scan(s, statement, r) && !r->told) {
 			r->outcome = BROKEN;
 			snprintf(r->message, sizeof r->message, "NULL in a column that is declared to have none");
 			return SQLITE_DONE;
@@ -464,65 +356,10 @@ void operation_do(operation *o, int client, int64_t position, result *r, phases 
 		int64_t part = o->trace->column[0].values[position];
 		position = o->trace->column[1].values[position];
 		o = &o->parts[part];
+		r->part = (int)part;
 	}
-	r->told = r->answers != NULL && !o->changes ? o : NULL;
-	for (int i = 0; r->told != NULL && i < o->step_count; i++) answer_start(&r->answers[i]);
+	r->told = r->seen != NULL && !o->changes;
+	if (r->told) rows_clear(r->seen);
 	run_alone(o, client, position, r, p);
 	check_rows(o, r);
-}
-
-int64_t operation_digest(const operation *o, const answer *answers, char hex[65]) {
-	sha256 all;
-	int64_t rows = 0;
-	int answering = 0;
-	sha256_start(&all);
-	for (int i = 0; i < o->step_count; i++) {
-		if (!o->steps[i].query) continue;
-		sha256 one = answers[i].hash;
-		sha256_hex(&one, hex);
-		sha256_add(&all, hex, 64);
-		rows += answers[i].rows;
-		answering++;
-	}
-	if (answering != 1) sha256_hex(&all, hex);
-	return rows;
-}
-
-int operation_max_steps(const operation *o) {
-	int most = o->step_count;
-	for (int i = 0; i < o->part_count; i++) {
-		if (o->parts[i].step_count > most) most = o->parts[i].step_count;
-	}
-	return most;
-}
-
-static bool answer_statement(sqlite3 *db, sqlite3_stmt *s, const returned *types, int columns, answer *a, error *e) {
-	int rc;
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
-		if (a != NULL && !answer_row(a, s, types, columns, e)) return false;
-	}
-	return rc == SQLITE_DONE || fail(e, FAILED, "%s", sqlite3_errmsg(db));
-}
-
-bool operation_answer(operation *o, int64_t position, answer *answers, error *e) {
-	sqlite3 *db = o->db->readers[0];
-	for (int i = 0; i < o->step_count; i++) {
-		const step *s = &o->steps[i];
-		sqlite3_stmt *statement = compile(db, s->sql, e);
-		if (statement == NULL) return false;
-		bool ok = bind(o, s, statement, position) == SQLITE_OK || fail(e, FAILED, "%s", sqlite3_errmsg(db));
-		ok = ok && answer_statement(db, statement, s->types, s->columns, s->query ? &answers[i] : NULL, e);
-		sqlite3_finalize(statement);
-		if (!ok) return false;
-	}
-	return true;
-}
-
-bool query_answer(database *d, const char *sql, const returned *types, int columns, answer *a, error *e) {
-	sqlite3 *db = d->reader_count > 0 ? d->readers[0] : d->writers[0];
-	sqlite3_stmt *statement = compile(db, sql, e);
-	if (statement == NULL) return false;
-	bool ok = answer_statement(db, statement, types, columns, a, e);
-	sqlite3_finalize(statement);
-	return ok;
 }

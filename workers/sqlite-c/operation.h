@@ -2,10 +2,17 @@
 #ifndef OPERATION_H
 #define OPERATION_H
 
-#include "answer.h"
 #include "column.h"
 #include "database.h"
-#include "json.h"
+#include "rows.h"
+
+typedef enum { VALUE_INT, VALUE_REAL, VALUE_TEXT, VALUE_BLOB, VALUE_BOOL } value_type;
+
+// returned is the declared type of a column.
+typedef struct {
+	value_type type;
+	bool nullable;
+} returned;
 
 typedef struct {
 	char *sql;
@@ -34,6 +41,7 @@ typedef struct operation {
 	int step_count;
 	struct operation *parts; // a mix has these instead of steps
 	int part_count;
+	struct operation *next; // in the list of all
 	column_file *trace;
 	bool changes, retry_busy, each;
 	int64_t transaction;
@@ -42,11 +50,10 @@ typedef struct operation {
 	int64_t rows;   // of a unit; -1: any number
 	int clients;
 	// statements of each connection, compiled before measuring: by connection
-	// and step. Empty where they are compiled for each execution.
+	// and step.
 	sqlite3_stmt ***statements;
 	sqlite3_stmt *(*control)[3]; // BEGIN, COMMIT, ROLLBACK of each writer
 	int connections;
-	char *query_plan;
 } operation;
 
 // result is what came of a unit: rows, and where it went wrong, why.
@@ -60,28 +67,16 @@ typedef struct {
 	char message[512];
 	char *buffer; // where texts and blobs are read into
 	size_t room;
-	answer *answers; // by step, where the rows of operations that change nothing are digested; NULL while measuring
-	const operation *told; // what they are of; NULL: of nothing
+	rows *seen; // gets the rows of operations that change nothing; NULL while measuring
+	bool told;  // that it did
+	int part;   // of a mix
 } result;
 
-bool operation_prepare(operation *o, database *db, const json *spec, int clients, error *e);
-void operation_close(operation *o);
+// operation_prepare prepares an operation of JSON.
+bool operation_prepare(operation *o, database *db, const char *spec, int clients, error *e);
 
 // operation_do runs the unit at a position for a client. With phases it times
 // them.
 void operation_do(operation *o, int client, int64_t position, result *r, phases *p);
-
-// operation_digest is the digest of its steps' answers; it returns how many rows
-// they are.
-int64_t operation_digest(const operation *o, const answer *answers, char hex[65]);
-
-// operation_max_steps is how many steps it has, or the part of a mix with most.
-int operation_max_steps(const operation *o);
-
-// operation_answer adds the answers at a position to the steps' digests.
-bool operation_answer(operation *o, int64_t position, answer *answers, error *e);
-
-// query_answer digests the answer to SQL.
-bool query_answer(database *db, const char *sql, const returned *types, int columns, answer *a, error *e);
 
 #endif

@@ -23,10 +23,10 @@ typedef struct {
 
 bool fail(error *e, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// Memory that cannot be had ends the worker: nothing could be measured.
+// Memory that cannot be had ends the worker: nothing could be measured. What belongs to
+// operations and connections is not freed: the worker ends when it has closed them.
 void *allocate(size_t bytes);
 char *copy_text(const char *text);
-char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // clock_now is nanoseconds since an arbitrary moment, monotonic.
 int64_t clock_now(void);
