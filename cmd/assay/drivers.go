@@ -64,12 +64,12 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	return doc.WriteList(a.stdout, list, a.columns())
 }
 
-// about is what a driver is, and since when nobody maintains it.
+// about is what a driver is, and what to know before choosing it.
 func about(d build.Driver) string {
-	if d.Unmaintained == "" {
+	if d.Caution == "" {
 		return d.About
 	}
-	return strings.TrimSpace("not in *, not maintained (" + d.Unmaintained + "): " + d.About)
+	return strings.TrimSpace("not in *, " + d.Caution + ": " + d.About)
 }
 
 // driverRow is a driver's row of the table. What is not known is a dash.

@@ -26,6 +26,7 @@ var Kinds = map[string]Trait{
 	"begin-immediate":       Grave,           // the DSN says how transactions begin, the plan does not: assay begins with BEGIN IMMEDIATE; to compare, `begin: [deferred, immediate]`
 	"beyond-disk":           Grave,           // a client commits over 1.5 times as often as the disk can sync; check whether syncs reach the disk
 	"busy":                  Grave | OfUse,   // over one "busy" in a hundred operations; set `busy_timeout` (with 0 the row has no rank and no ratio)
+	"caution":               OfUse,           // the driver is in beta, or not maintained (`assay drivers`); prefer another one where it is fast enough
 	"dropped":               Shown,           // other programs or the hypervisor took time of launches, which do not count; stop other programs, or use a quieter machine
 	"disturbed":             Shown,           // other programs or the hypervisor took time of launches, which count because too few others are left; stop other programs, or use a quieter machine
 	"drift":                 0,               // figure or ratio changes over the launches by more than the margin; look for a machine that warms up or data that grow, and repeat the run at another time where it is the ratio

@@ -37,7 +37,7 @@ type Driver struct {
 	// its lock file has Pinned; empty: the driver has no versions.
 	Ecosystem       Ecosystem
 	Package, Pinned string
-	Unmaintained    string // since when; * leaves it out then
+	Caution         string // what to know before choosing it; * leaves it out then
 }
 
 // IsGo reports whether the driver is a Go library.
@@ -74,7 +74,7 @@ func (s Source) driver(name string) (Driver, error) {
 	if err != nil {
 		return Driver{}, err
 	}
-	d := Driver{Name: name, Dir: known.Dir, Unmaintained: known.Unmaintained}
+	d := Driver{Name: name, Dir: known.Dir, Caution: known.Caution}
 	data, err := file.Read(filepath.Join(d.Dir, "go.mod"), file.MaxModule)
 	if err != nil {
 		return d.prebuilt()

@@ -57,8 +57,8 @@ func TestVersionsOfLibraries(t *testing.T) {
 		"alone": {map[string]string{"requirements.txt": "another==1.0.0\n"}, "requirements.txt:\nanother==1.1.0\n"},
 	} {
 		b, _ := builder(t, published(t, c.files))
-		put(t, b.Source.Dir, map[string]string{"workers/lib/README.md": "# lib, a library\n", "workers/lib/driver.yaml": "unmaintained: no release since 2019\n"})
-		if d, err := b.Source.driver("lib"); err != nil || d.Unmaintained != "no release since 2019" || d.About != "lib, a library" {
+		put(t, b.Source.Dir, map[string]string{"workers/lib/README.md": "# lib, a library\n", "workers/lib/driver.yaml": "caution: no release since 2019\n"})
+		if d, err := b.Source.driver("lib"); err != nil || d.Caution != "no release since 2019" || d.About != "lib, a library" {
 			t.Errorf("%s: got %+v, %v, want what its files say", name, d, err)
 		}
 		if got := output(t, mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})); got != c.want {

@@ -35,8 +35,9 @@ type database struct {
 }
 
 // createTable makes the workload's table where it is missing: a power cut while
-// the database was made can leave a database without it.
-var createTable = strings.Replace(kv.Schema, "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+// the database was made can leave a database without it. It has an index beside it, which
+// the engine's own check compares, and not every engine has tables without rowid.
+var createTable = strings.NewReplacer("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", " WITHOUT ROWID", "").Replace(kv.Schema)
 
 // open starts a fresh worker and opens the database at path, making it where it
 // does not exist; under is a program with arguments that runs the worker.
@@ -214,12 +215,6 @@ func (db *database) all(ctx context.Context) (wire.Verified, error) {
 	return found, err
 }
 
-// engineChecks are SQL that answers one row with ok, and none.
-var engineChecks = []struct {
-	sql  string
-	rows int64
-}{{"PRAGMA integrity_check", 1}, {"SELECT 'x' FROM pragma_foreign_key_check", 0}}
-
 // check runs the engine's own check.
 func (db *database) check(ctx context.Context) error {
 	if db.native {
@@ -235,16 +230,13 @@ func (db *database) check(ctx context.Context) error {
 	if db.duck {
 		return nil // it has no check of its own
 	}
-	for _, check := range engineChecks {
-		var found wire.Verified
-		if err := db.call(ctx, wire.TypeVerify, wire.Verify{SQL: check.sql, Returns: []string{"text"}}, &found); err != nil {
-			return err
-		}
-		if check.rows == 1 && found.Digest != digestOK || found.Rows != check.rows {
-			return fmt.Errorf("%s answered %d rows, and not ok", check.sql, found.Rows)
-		}
+	const check = "PRAGMA integrity_check" // the only table has no foreign keys
+	var found wire.Verified
+	err := db.call(ctx, wire.TypeVerify, wire.Verify{SQL: check, Returns: []string{"text"}}, &found)
+	if err == nil && (found.Digest != digestOK || found.Rows != 1) {
+		err = fmt.Errorf("%s answered %d rows, and not ok", check, found.Rows)
 	}
-	return nil
+	return err
 }
 
 // close ends the worker; its error is that of closing the database.

@@ -320,7 +320,7 @@ func (t *trial) controls(ctx context.Context, r *powercut.Recording) error {
 	off.DSN, off.Each, off.Initial, off.Once = "", nil, "", nil
 	off.Settings = map[string]string{"journal_mode": "off", "synchronous": "0"}
 	switch t.result.Engine {
-	case "sqlite":
+	case "sqlite", "turso":
 	case postgres.Engine:
 		off.Settings = map[string]string{"fsync": "off"}
 	default:

@@ -165,7 +165,7 @@ func (l *Lab) identify(ctx context.Context, w build.Worker) (wire.Target, error)
 
 // The names that stand for several drivers.
 const (
-	goDrivers  = "*"   // the Go drivers of the plan's engines, but for those that nobody maintains
+	goDrivers  = "*"   // the Go drivers of the plan's engines, but for those with a caution
 	allDrivers = "all" // every driver that can run the plan
 )
 
@@ -192,7 +192,7 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 			}
 		}
 		for _, d := range found {
-			wanted := name == allDrivers && (d.Module != "" || d.Prebuilt) || d.IsGo() && d.Unmaintained == "" && (engines[engineOf(d)] || len(engines) == 0)
+			wanted := name == allDrivers && (d.Module != "" || d.Prebuilt) || d.IsGo() && d.Caution == "" && (engines[engineOf(d)] || len(engines) == 0)
 			if wanted && !slices.Contains(all, d.Name) && (!d.Store || p.KV()) && slices.Contains(l.capabilities(ctx, d), needed(p)) {
 				all = append(all, d.Name)
 			}

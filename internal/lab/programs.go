@@ -95,6 +95,14 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 	if err != nil {
 		return workers{}, err
 	}
+	for key, p := range all.programs {
+		for _, d := range known {
+			if spec, _ := build.ParseSpec(key); spec.Name == d.Name { // it was built by it
+				p.Caution = d.Caution
+			}
+		}
+		all.programs[key] = p
+	}
 	return all.leaveOut(cases, known)
 }
 

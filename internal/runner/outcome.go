@@ -63,7 +63,7 @@ func (in *instance) trial(j *job, launch int) assay.Trial {
 	for _, text := range in.opened.Each {
 		t.Each = append(t.Each, in.withoutPath(text))
 	}
-	t.Warnings = slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning(), j.uncompared(), BeginWarning(j.Case), in.storageWarning(j.Operation))
+	t.Warnings = slices.Concat(j.programWarnings(), j.cacheWarning(), j.sequenceWarning(), j.uncompared(), BeginWarning(j.Case), in.storageWarning(j.Operation))
 	t.Warnings = append(t.Warnings, knownBugs(j.target, t.Settings, j.Operation)...)
 	return t
 }

@@ -48,6 +48,7 @@ type Program struct {
 	// FixedLayout warns that code was compared whose layout did not vary, and
 	// says which; empty where there is no such doubt.
 	FixedLayout string
+	Caution     string // what to know before choosing the driver; empty: nothing
 }
 
 // path is the program of a launch, which counts from 1, and the number of its

@@ -22,3 +22,14 @@ func TestKnownBugs(t *testing.T) {
 		}
 	}
 }
+
+// A driver that is to be chosen with caution says so in each of its trials.
+func TestCaution(t *testing.T) {
+	j := job{Case: assay.Case{Cell: assay.Cell{Driver: "old"}}, program: Program{Caution: "not maintained"}}
+	if got := j.programWarnings(); len(got) != 1 || got[0].Code != "caution" || got[0].Evidence != "old is not maintained" {
+		t.Errorf("got %+v, want one caution", got)
+	}
+	if got := new(job).programWarnings(); got != nil {
+		t.Errorf("got %+v of a driver without a caution", got)
+	}
+}

@@ -109,16 +109,19 @@ func memtableWarning(before, after []string) []assay.Warning {
 // in KiB (https://www.sqlite.org/pragma.html#pragma_cache_size).
 const defaultCache = 2000 << 10
 
-// layoutWarning is about two builds of one driver, which can differ through
-// the order of their functions alone.
-func (j *job) layoutWarning() []assay.Warning {
-	fixed := j.program.FixedLayout
-	if fixed == "" {
-		return nil
+// programWarnings are about a driver that is to be chosen with caution, and about two builds
+// of one driver, which can differ through the order of their functions alone.
+func (j *job) programWarnings() (all []assay.Warning) {
+	if j.program.Caution != "" {
+		all = append(all, assay.Warning{Code: "caution", Evidence: j.Cell.Driver + " is " + j.program.Caution,
+			Advice: "prefer another driver where it is fast enough"})
 	}
-	return []assay.Warning{{Code: "layout",
-		Evidence: "two builds of " + j.Cell.Driver + " are compared, and the layout of " + fixed + " is the same in all launches",
-		Advice:   "a difference of a few percent, up to ten, can be the layout alone"}}
+	if fixed := j.program.FixedLayout; fixed != "" {
+		all = append(all, assay.Warning{Code: "layout",
+			Evidence: "two builds of " + j.Cell.Driver + " are compared, and the layout of " + fixed + " is the same in all launches",
+			Advice:   "a difference of a few percent, up to ten, can be the layout alone"})
+	}
+	return all
 }
 
 // knownBugs says which faults the build has, of those that neither its settings nor the

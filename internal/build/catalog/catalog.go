@@ -35,8 +35,9 @@ func Holds(path string) bool {
 type Driver struct {
 	Name string `yaml:"-"` // of its folder
 	Dir  string `yaml:"-"`
-	// Unmaintained says since when, and has * leave it out; empty: it is maintained.
-	Unmaintained string `yaml:"unmaintained"`
+	// Caution says what a user must know before choosing it, such as that nobody maintains it;
+	// * leaves it out then.
+	Caution string `yaml:"caution"`
 	// Drafted is its place among the drivers that a drafted plan compares; 0: it is none.
 	Drafted int    `yaml:"drafted"`
 	Parts   []Part `yaml:"parts"`

@@ -24,6 +24,7 @@ class Driver:
     """What a worker says of its driver. All connections commit each statement by itself."""
 
     name = api = ""
+    engine = "sqlite"  # whose function ENGINE_version says its version
     # What a program writes to open a database and to run SQL, which the report shows;
     # {{dsn}} and {{sql}} stand for the text, quoted. Empty: the report shows the texts alone.
     opens = executes = ""
@@ -37,6 +38,10 @@ class Driver:
     def facts(self):
         """Whatever else tells two targets apart, as texts."""
         return {}
+
+    def given(self, uri):
+        """What the driver opens for a file: URI."""
+        return uri
 
     def connect(self, uri):
         """A new connection to a file: URI, for use by any thread."""
@@ -119,8 +124,8 @@ class Worker:
         facts |= {"clients": CLIENTS, "uncounted": UNCOUNTED, **self.driver.facts()}
         facts |= {name: code for name, code in (("open", self.driver.opens), ("execute", self.driver.executes)) if code}
         options = sorted(row[0] for row in self.rows(connection, "PRAGMA compile_options"))
-        target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
-        target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
+        target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": self.driver.engine}
+        target |= {"engine_version": one(f"SELECT {self.driver.engine}_version()"), "facts": facts, "compile_options": options}
         wait(connection.close())
         if not self.driver.calls:
             return {"target": target, "capabilities": ["sql", "query", "answers", "ordered"]}
@@ -140,7 +145,7 @@ class Worker:
             self.end()
             raise
         self.free_readers, self.free_writers = queue(self.readers), queue(self.writers)
-        return {"issued": {"begin": self.driver.begins()} if self.driver.begin else {}}
+        return {"dsn": self.driver.given(request["dsn"]), "issued": {"begin": self.driver.begins()} if self.driver.begin else {}}
 
     def connections(self, kind, count, request):
         for number in range(count):

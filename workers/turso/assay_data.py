@@ -1,0 +1,1 @@
+../lib/python/assay_data.py

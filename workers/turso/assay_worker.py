@@ -1,0 +1,1 @@
+../lib/python/assay_worker.py
