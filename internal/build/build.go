@@ -118,7 +118,7 @@ func (b *Builder) check(ctx context.Context, spec Spec) error {
 		return err
 	case d.Prebuilt:
 		return checkNotCompiled(d, spec)
-	case d.installs(spec.Version):
+	case d.asked(spec.Version) != "":
 		return d.checkVersion(spec.Version)
 	case d.Script && isVersion(spec.Version):
 		return b.Source.notWithCgo(ctx, spec.Version)

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -276,6 +277,9 @@ func TestFirstError(t *testing.T) {
 		"beyond the end": {&commandError{command: "go build", said: "./a.go:1:2: first\n" + strings.Repeat("./a.go:2:2: other\n", 2*shownLines), error: io.EOF}, "./a.go:1:2: first"},
 		"a linker":       {&commandError{command: "gcc", said: "gcc -m64\na.c:1: undefined reference to 'log'\ncollect2: error: ld returned 1 exit status\n", error: io.EOF}, "a.c:1: undefined reference to 'log'"},
 		"no compiler":    {errors.New("no modules\nat all"), "no modules"},
+		"cargo":          {&commandError{command: "build", said: "warning: odd\n --> lib.rs:1:2\n\nerror[E0599]: no method `a`\n  --> main.rs:3:4\nerror: could not compile `worker`\n", error: io.EOF}, "error[E0599]: no method `a`"},
+		"a program":      {fmt.Errorf("%w: hello: it ended; last lines of stderr:\n\tTraceback\n\tAttributeError: a", ErrNoHello), "it was built, and does not work: hello: it ended; last lines of stderr: AttributeError: a"},
+		"no such build":  {&SpecError{fmt.Errorf("lib 1 is published, and not for this machine: %w", &commandError{command: "build", said: "looking\nfound nothing\n", error: io.EOF})}, "lib 1 is published, and not for this machine: build: EOF"},
 	} {
 		if got := FirstError(c.err); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,7 +60,7 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 		return nil, err
 	}
 	j.spec = spec
-	if spec.Version == "" || d.installs(spec.Version) {
+	if spec.Version == "" || d.asked(spec.Version) != "" {
 		j.sqlite, err = d.sqlite(ctx, env...)
 	} else {
 		j.sqlite, err = b.Source.ofDriver(ctx, spec.Version, tools, env...)
@@ -85,7 +86,7 @@ func (j *cJob) worker(cached bool) (w Worker, err error) {
 	w = Worker{Name: j.driver.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: j.driver.Module,
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: j.spec.Options, FixedLayout: "all of it is C", Cached: cached}
 	if j.driver.Script {
-		w.Version, w.Program, w.FixedLayout = j.driver.installed(j.spec), filepath.Join(j.program, "worker"), "its C code"
+		w.Version, w.Program, w.FixedLayout = cmp.Or(j.driver.asked(j.spec.Version), j.driver.Pinned), filepath.Join(j.program, "worker"), "its C code"
 	}
 	if j.driver.Installs {
 		w.Digest, err = withOutput(j.digest, j.program)

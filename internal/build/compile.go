@@ -367,7 +367,7 @@ func lastLines(output string) string {
 // refusal matches a line in which a compiler says where a source is wrong, and harmless
 // what it says so of others.
 var (
-	refusal  = regexp.MustCompile(`^\S.*?:\d+:(\d+:)? `)
+	refusal  = regexp.MustCompile(`^\S.*?:\d+:(\d+:)? |^error\[E\d+\]: `)
 	harmless = regexp.MustCompile(`: (warning|note): `)
 )
 
@@ -375,7 +375,8 @@ var (
 // of what is no compiler's error, the first line that says anything.
 func FirstError(err error) string {
 	text := err.Error()
-	if failed, is := errors.AsType[*commandError](err); is && strings.TrimSpace(failed.said) != "" {
+	failed, is := errors.AsType[*commandError](err)
+	if is && !errors.As(err, new(*SpecError)) && strings.TrimSpace(failed.said) != "" {
 		text = failed.said
 		if last := lastLines(text); !strings.Contains(last, "\n") {
 			return last
@@ -386,6 +387,9 @@ func FirstError(err error) string {
 		if refusal.MatchString(line) && !harmless.MatchString(line) {
 			return line
 		}
+	}
+	if last := len(lines) - 1; last > 0 && strings.HasSuffix(lines[0], ":") {
+		return lines[0] + " " + strings.TrimSpace(lines[last])
 	}
 	return lines[0]
 }

@@ -141,18 +141,13 @@ func (e ecosystem) found(manifest string) [][]int {
 	return all
 }
 
-// installs reports whether a version is one of the library that a script's worker installs. After
-// its @ there can be the name of another driver, too.
-func (d Driver) installs(version string) bool {
-	return d.Package != "" && d.Ecosystem != Go && isVersion(version)
-}
-
-// installed is the version of the library that a script's worker installs; empty: it is of none.
-func (d Driver) installed(spec Spec) string {
-	if d.installs(spec.Version) {
-		return spec.Version
+// asked is the version of its library that a script's worker is asked to install; empty: none is.
+// After its @ there can be the name of another driver, too.
+func (d Driver) asked(version string) string {
+	if d.Package == "" || d.Ecosystem == Go || !isVersion(version) {
+		return ""
 	}
-	return d.Pinned
+	return version
 }
 
 // checkVersion refuses what is no version of the library.
@@ -173,7 +168,7 @@ func (d Driver) checkVersion(version string) error {
 // and leaves the spec.
 func (s Source) workerAt(d Driver, spec *Spec) (tree, error) {
 	files, err := s.worker(d)
-	if err != nil || spec.Version == "" || !d.Prebuilt && !d.installs(spec.Version) {
+	if err != nil || spec.Version == "" || !d.Prebuilt && d.asked(spec.Version) == "" {
 		return files, err
 	}
 	if err := d.checkVersion(spec.Version); err != nil {
@@ -224,6 +219,9 @@ func (b *Builder) unpublished(ctx context.Context, d Driver, version string, err
 		return &SpecError{err}
 	}
 	at, found := slices.BinarySearchFunc(all, version, d.Ecosystem.Compare)
+	if found && strings.Contains(failed.said, "version "+version+" is yanked") {
+		return &SpecError{fmt.Errorf("%s %s was withdrawn", d.Package, version)}
+	}
 	if found {
 		return &SpecError{fmt.Errorf("%s %s is published, and not for this machine: %w", d.Package, version, err)}
 	}

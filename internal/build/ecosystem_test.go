@@ -208,3 +208,19 @@ func TestVersionsInOrder(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
+
+// A version that was withdrawn is told from one that nobody published.
+func TestWithdrawnVersion(t *testing.T) {
+	s := published(t, map[string]string{"Cargo.toml": "[dependencies]\nlib = \"2.0.0\"\n", "Cargo.lock": "\n", "build*": "#!/bin/sh\n# " + t.TempDir() + `
+case $1 in
+files) echo Cargo.toml Cargo.lock ;;
+versions) echo 1.0.0 2.0.0 ;;
+install) printf 'error: failed to select a version for the requirement lib\n  version 1.0.0 is yanked\n' >&2; exit 101 ;;
+esac
+`})
+	b, _ := builder(t, s)
+	_, err := b.Build(t.Context(), Spec{Name: "lib", Version: "1.0.0"})
+	if checkError(t, err, "lib 1.0.0 was withdrawn"); !errors.As(err, new(*SpecError)) {
+		t.Errorf("got %T, want a SpecError", err)
+	}
+}

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,7 +88,7 @@ func (b *Builder) finish(ctx context.Context, d Driver, version string, p packag
 
 func (i *installation) worker(cached bool) (Worker, error) {
 	digest, err := withOutput(i.digest, i.program)
-	return Worker{Name: i.driver.Name, Version: i.driver.installed(i.spec), Module: i.driver.Package, Program: filepath.Join(i.program, "worker"),
+	return Worker{Name: i.driver.Name, Version: cmp.Or(i.driver.asked(i.spec.Version), i.driver.Pinned), Module: i.driver.Package, Program: filepath.Join(i.program, "worker"),
 		Digest: digest, Toolchain: i.packages.tools, Cached: cached}, err
 }
 
@@ -213,6 +214,8 @@ func runInstaller(ctx context.Context, dir, work string) error {
 		return nil
 	case errors.As(err, &failed) && noConnection.MatchString(failed.said):
 		return fmt.Errorf("install what the worker needs: %w: %w", ErrUnreachable, err)
+	case failed != nil && refused.MatchString(failed.said):
+		return fmt.Errorf("install what the worker needs: %w", notCompiled(err))
 	}
 	return fmt.Errorf("install what the worker needs: %w", notInstalled(err))
 }
@@ -222,6 +225,9 @@ var ErrUnreachable = errors.New("the registry of packages cannot be reached")
 
 // noConnection matches what pip, npm, node-gyp and cargo say then.
 var noConnection = regexp.MustCompile(`NewConnectionError|ConnectTimeoutError|ReadTimeoutError|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|spurious network error|[Cc]ould not (resolve host|connect to server)`)
+
+// refused matches what cargo and node-gyp say where a compiler refuses sources.
+var refused = regexp.MustCompile("error: could not compile `|gyp ERR! stack Error: `make` failed with exit code")
 
 // NotInstalledError says in an installer's own words what this machine lacks.
 type NotInstalledError struct{ Words string }

@@ -143,6 +143,9 @@ func TestInstallerThatFails(t *testing.T) {
 		"fails":    {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: "},
 		"unlocked": {"echo requirements.lock", "worker installs: workers/installs has no file requirements.lock, which its build installs from: write it, or remove build"},
 		"alone":    {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
+		"cargo":    {"if [ $1 = install ]; then echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
+		"node-gyp": {"if [ $1 = install ]; then echo 'npm error gyp ERR! stack Error: `make` failed with exit code: 2' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
+		"memory":   {"if [ $1 = install ]; then echo 'cc1: out of memory' >&2; echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: "},
 	} {
 		s, _ := installing(t)
 		put(t, s.Dir, map[string]string{"workers/installs/build*": "#!/bin/sh\n" + c.script + "\n"})
@@ -154,6 +157,9 @@ func TestInstallerThatFails(t *testing.T) {
 		var lacks *NotInstalledError
 		if errors.As(err, &lacks) != (name == "lacks") || errors.Is(err, ErrUnreachable) != (name == "alone") {
 			t.Errorf("%s: got %T, want it to be told from the others", name, err)
+		}
+		if Broken(err) != (name == "cargo" || name == "node-gyp") {
+			t.Errorf("%s: got %v, want only what does not compile to be broken", name, err)
 		}
 		if name == "fails" && !strings.Contains(err.Error(), "no such package") {
 			t.Errorf("got %v, want the installer's own words in it", err)

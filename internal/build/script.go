@@ -23,11 +23,7 @@ func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 	if err := j.libraryBeside(ctx, own); err != nil {
 		return err
 	}
-	version := ""
-	if j.driver.installs(j.spec.Version) {
-		version = j.spec.Version
-	}
-	return j.builder.finish(ctx, j.driver, version, j.packages, own, j.program)
+	return j.builder.finish(ctx, j.driver, j.driver.asked(j.spec.Version), j.packages, own, j.program)
 }
 
 // libraryBeside puts SQLite beside a worker's files. It is compiled once for all

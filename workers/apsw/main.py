@@ -12,7 +12,7 @@ class Apsw(assay_worker.Driver):
     executes = "connection.execute({{sql}}).fetchall()"
 
     def version(self):
-        return apsw.apsw_version()
+        return getattr(apsw, "apsw_version", apsw.apswversion)()  # older releases have only the latter
 
     def connect(self, uri):
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI

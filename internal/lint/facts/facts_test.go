@@ -286,3 +286,26 @@ func TestPanicInAnExperiment(t *testing.T) {
 		t.Errorf("got %v, want the panic of an experiment without a context", err)
 	}
 }
+
+// A driver without a pool that closes connections may refuse to: then all keep what was sent.
+func TestPoolThatKeepsAll(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "worker")
+	must(t, os.WriteFile(program, []byte(`#!/bin/sh
+echo '{"type":"hello","protocol":1,"capabilities":["sql"],"target":{"driver":"d","driver_version":"1","engine":"sqlite","engine_version":"3"}}'
+id=0
+while read -r line; do
+	id=$((id + 1))
+	case $line in
+	*'"type":"open"'*'"idle":0'*) echo '{"type":"error","id":'$id',"code":"unsupported","definite":true,"message":"it keeps all"}' ;;
+	*'"type":"settings"'*) echo '{"type":"ok","id":'$id',"body":{"connections":[{"name":"reader-1","settings":{"cache_size":"4321"}},{"name":"reader-2","settings":{"cache_size":"-2000"}}]}}' ;;
+	*) echo '{"type":"ok","id":'$id',"body":{}}' ;;
+	esac
+done
+`), 0o755))
+	l := &lab{worker: Worker{Program: program}, scratch: t.TempDir()}
+	var got Facts
+	must(t, l.pool(t.Context(), &got))
+	if got.Exec != 1 || got.Reopened != 1 {
+		t.Errorf("got Exec %d, Reopened %d, want 1 of both", got.Exec, got.Reopened)
+	}
+}
