@@ -70,20 +70,6 @@ static const char *control_text(const operation *o, int which) {
 	return which == 0 ? o->db->begin : which == 1 ? "COMMIT" : "ROLLBACK";
 }
 
-// compile_control compiles the statements around a transaction when the steps
-// are compiled.
-static bool compile_control(operation *o, error *e) {
-	if (o->transaction == 0) return true;
-	o->control = allocate((size_t)o->connections * sizeof *o->control);
-	for (int i = 0; i < o->connections; i++) {
-		for (int k = 0; k < 3 && !o->each; k++) {
-			if ((o->control[i][k] = compile(o->db->writers[i], control_text(o, k), e)) == NULL) return false;
-			database_keep(o->db, o->control[i][k]);
-		}
-	}
-	return true;
-}
-
 // same_sql is the first step with the SQL of step k: they share a statement, as they
 // would in a program.
 static int same_sql(const operation *o, int k) {
@@ -92,10 +78,11 @@ static int same_sql(const operation *o, int k) {
 	return first;
 }
 
-// compile_all compiles every step on every connection that may run it, once. Where each
-// execution does, it is to see that they compile.
+// compile_all compiles every step, and what is around a transaction, on every connection
+// that may run it, once. Where each execution does, it is to see that the steps compile.
 static bool compile_all(operation *o, error *e) {
 	o->statements = allocate((size_t)o->connections * sizeof *o->statements);
+	o->control = allocate((size_t)o->connections * sizeof *o->control);
 	for (int i = 0; i < o->connections; i++) {
 		o->statements[i] = allocate((size_t)o->step_count * sizeof **o->statements);
 		for (int k = 0; k < o->step_count; k++) {
@@ -110,8 +97,12 @@ static bool compile_all(operation *o, error *e) {
 			if (first == k) database_keep(o->db, s);
 			o->statements[i][k] = s;
 		}
+		for (int k = 0; k < 3 && o->transaction > 0 && !o->each; k++) {
+			if ((o->control[i][k] = compile(o->db->writers[i], control_text(o, k), e)) == NULL) return false;
+			database_keep(o->db, o->control[i][k]);
+		}
 	}
-	return compile_control(o, e);
+	return true;
 }
 
 // prepare_parts prepares the parts of a mix.

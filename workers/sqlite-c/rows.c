@@ -10,11 +10,6 @@ enum { HEAD = 16, ENOUGH = 1 << 16 };
 // number adds the low bytes of a number. The machine is little-endian, as column.c wants.
 static void number(rows *r, int64_t value, int bytes) { sqlite3_str_append(r->bytes, (const char *)&value, bytes); }
 
-static void content(rows *r, const void *data, int length) {
-	number(r, length, 4);
-	if (length > 0) sqlite3_str_append(r->bytes, data, length);
-}
-
 bool rows_open(rows *r, const char *path, error *e) {
 	r->file = open(*path == 0 ? "/dev/null" : path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (r->file < 0) return fail(e, FAILED, "rows: %s: %s", path, strerror(errno));
@@ -40,24 +35,17 @@ void rows_add(rows *r, int step, sqlite3_stmt *row) {
 	number(r, columns, 4);
 	for (int i = 0; i < columns; i++) {
 		int type = sqlite3_column_type(row, i);
-		double real;
 		number(r, type % SQLITE_NULL, 1); // the file has SQLite's own numbers, but 0 for NULL
-		switch (type) {
-		case SQLITE_INTEGER:
+		if (type == SQLITE_INTEGER) {
 			number(r, sqlite3_column_int64(row, i), 8);
-			break;
-		case SQLITE_FLOAT:
-			real = sqlite3_column_double(row, i);
+		} else if (type == SQLITE_FLOAT) {
+			double real = sqlite3_column_double(row, i);
 			sqlite3_str_append(r->bytes, (const char *)&real, sizeof real);
-			break;
-		case SQLITE_TEXT: {
-			const void *text = sqlite3_column_text(row, i); // before its length: it may be UTF-16
-			content(r, text, sqlite3_column_bytes(row, i));
-			break;
-		}
-		case SQLITE_BLOB:
-			content(r, sqlite3_column_blob(row, i), sqlite3_column_bytes(row, i));
-			break;
+		} else if (type != SQLITE_NULL) {
+			const void *data = type == SQLITE_TEXT ? sqlite3_column_text(row, i) : sqlite3_column_blob(row, i);
+			int length = sqlite3_column_bytes(row, i); // behind the text, which may have been UTF-16
+			number(r, length, 4);
+			if (length > 0) sqlite3_str_append(r->bytes, data, length);
 		}
 	}
 	r->count++;
