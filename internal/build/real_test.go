@@ -1,6 +1,7 @@
 package build
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +73,7 @@ func TestFloor(t *testing.T) {
 			conforms(t, plain)
 			gotest.Memory(t, plain.Program) // SQLite 3.32 has no database in memory that connections share
 			gotest.Settings(t, plain.Program)
+			timesPhases(t, plain.Program)
 		})
 	}
 	floor := hello(t, built(t, b, "sqlite-c@mattn"))
@@ -84,6 +86,24 @@ func TestFloor(t *testing.T) {
 	}
 	if a, b := options(driver), options(floor); a != b {
 		t.Errorf("compile options of the driver:\n%s\nof the floor:\n%s", a, b)
+	}
+}
+
+// timesPhases has a worker that runs queries time each phase of an operation, and looks at its plan.
+func timesPhases(t *testing.T, program string) {
+	t.Helper()
+	w := started(t, program)
+	var prepared wire.Prepared
+	var measured wire.Measured
+	ask(t, w, wire.TypeOpen, wire.Open{Path: filepath.Join(t.TempDir(), "a.db"), Readers: 1, Idle: 1}, nil)
+	ask(t, w, wire.TypePrepare, one("SELECT 1"), &prepared)
+	ask(t, w, wire.TypeMeasure, wire.Measure{Operation: "one", Operations: 3, Phases: true}, &measured)
+	counts := map[string]int64{}
+	for _, phase := range measured.Phases {
+		counts[phase.Name] = phase.Count
+	}
+	if want := map[string]int64{"bind": 3, "next": 6, "scan": 3, "close-rows": 3}; !maps.Equal(counts, want) || prepared.QueryPlan != "SCAN CONSTANT ROW" {
+		t.Errorf("phases %v, want %v; plan %q, want SCAN CONSTANT ROW", counts, want, prepared.QueryPlan)
 	}
 }
 

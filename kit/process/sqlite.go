@@ -100,6 +100,7 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 		return opened, err
 	}
 	w.proof = proof.New(w.prover(), request)
+	w.connections = nil
 	for i := range request.Readers {
 		w.connections = append(w.connections, wire.ReaderName(i))
 	}
@@ -215,10 +216,11 @@ func (w *sqliteWorker) queryPlan(op wire.Operation) string {
 			lines = append(lines, row[len(row)-1])
 		}
 	}
+	plan := strings.Join(lines, "\n")
 	for _, part := range op.Parts {
-		lines = append(lines, part.Name+": "+w.queryPlan(part))
+		plan += part.Name + ": " + w.queryPlan(part) + "\n"
 	}
-	return strings.Join(lines, "\n")
+	return plan
 }
 
 // verifySQL digests what SQL answers.
