@@ -3,7 +3,9 @@ package assay
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -82,13 +84,36 @@ var Coordinates = []Coordinate{
 		Clear: func(c *Cell) { c.Rate = 0 }},
 }
 
+// ParamWords are the parameters of a cell, sorted by name: numbers of what their names count
+// as 100k rows.
+func (c Cell) ParamWords() []string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+		value := roundNumber(c.Params[name])
+		if _, err := strconv.ParseFloat(c.Params[name], 64); err == nil && strings.HasSuffix(name, "s") {
+			words = append(words, value+" "+name)
+		} else {
+			words = append(words, name+"="+value)
+		}
+	}
+	return words
+}
+
+// roundNumber shortens 100000 to 100k; other texts stay.
+func roundNumber(value string) string {
+	for _, s := range []struct{ zeros, suffix string }{{"000000", "M"}, {"000", "k"}} {
+		head, cut := strings.CutSuffix(value, s.zeros)
+		if cut && head != "" && strings.Trim(head, "0123456789") == "" {
+			return head + s.suffix
+		}
+	}
+	return value
+}
+
 // Words are the parameters of a cell, and those of its coordinates that are not the
 // plain case or that are named.
 func (c Cell) Words(named ...string) []string {
-	var words []string
-	if len(c.Params) > 0 {
-		words = append(words, strings.ReplaceAll(c.ParamString(), ";", ", "))
-	}
+	words := c.ParamWords()
 	for _, k := range Coordinates {
 		if k.Long != nil && (!k.Plain(c) || slices.Contains(named, k.Name)) {
 			words = append(words, k.Long(c))

@@ -29,12 +29,19 @@ func TestWords(t *testing.T) {
 	}{
 		{"plain", plain, nil, []string{"1 client"}},
 		{"plain, the pool named", plain, []string{"pool"}, []string{"1 client", "pool 1"}},
-		{"nothing plain", busy, nil, []string{"rows=10, width=5", "8 clients", "pool 4", "2 idle", "statement each", "transaction 100", "50 arrivals/s"}},
+		{"nothing plain", busy, nil, []string{"10 rows", "width=5", "8 clients", "pool 4", "2 idle", "statement each", "transaction 100", "50 arrivals/s"}},
 		{"along the clients", alongClients, nil, nil},
-		{"along the pool", alongPool, nil, []string{"rows=10, width=5", "8 clients", "2 idle", "statement each", "transaction 100", "50 arrivals/s"}},
+		{"along the pool", alongPool, nil, []string{"10 rows", "width=5", "8 clients", "2 idle", "statement each", "transaction 100", "50 arrivals/s"}},
 	} {
 		if got := c.cell.Words(c.named...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+func TestParamWords(t *testing.T) {
+	cell := assay.Cell{Params: map[string]string{"rows": "100000", "n": "1000", "cache": "cold", "users": "000", "pages": "some"}}
+	if got, want := cell.ParamWords(), []string{"cache=cold", "n=1k", "pages=some", "100k rows", "000 users"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

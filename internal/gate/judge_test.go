@@ -235,7 +235,7 @@ func TestConfirmation(t *testing.T) {
 			t.Errorf("%s: got findings %+v, want %d", name, got, regressed)
 		}
 		for _, f := range u.Findings(rule) {
-			if f.Cell == "scan, rows=1000, 1 client (web)" && !strings.HasPrefix(f.Message, "1.15") {
+			if f.Cell == "scan, 1k rows, 1 client (web)" && !strings.HasPrefix(f.Message, "1.15") {
 				t.Errorf("%s: got %q, want the figures of the second run", name, f.Message)
 			}
 		}

@@ -160,7 +160,7 @@ func TestFilter(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for name, want := range map[string][]string{
-		"text": {"read, rows=1000, 1 client: mattn (web) / modernc@v1.61.1, plan quick, 12 runs\n", "-- change: 1.20x -> 1.00x (-16.", "with v1.1.0 -> v1.0.0", "20261107-000000-aaaa"},
+		"text": {"read, 1k rows, 1 client: mattn (web) / modernc@v1.61.1, plan quick, 12 runs\n", "-- change: 1.20x -> 1.00x (-16.", "with v1.1.0 -> v1.0.0", "20261107-000000-aaaa"},
 		"csv":  {"plan,operation,driver,profile,baseline,run,started,version,ratio,low,high,launches,segment\n", ",v1.1.0,", ",6,1\n", ",6,2\n"},
 		"json": {`"at": "20261107-000000-aaaa"`, `"baseline": "modernc@v1.61.1"`},
 	} {

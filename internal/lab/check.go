@@ -109,7 +109,7 @@ func (l *Lab) Estimate(ctx context.Context, data *dataset.Data, cases []assay.Ca
 func tooLong(chosen selection, costs runner.Costs) (all []string) {
 	seen := map[string]bool{}
 	for _, c := range chosen.cases {
-		name := strings.TrimSpace(c.Cell.Operation + " " + c.Cell.ParamString())
+		name := strings.Join(append([]string{c.Cell.Operation}, c.Cell.ParamWords()...), ", ")
 		if why := runner.TooLong(c, chosen.options.Budget, costs); why != "" && !seen[name] {
 			seen[name] = true
 			all = append(all, name+": "+why)
@@ -126,7 +126,7 @@ func guessed(paces map[string]pace, cases []assay.Case) (names []string, ended b
 		if !known || found.Each > 0 {
 			continue
 		}
-		name := strings.TrimSpace(c.Cell.Operation + " " + c.Cell.ParamString())
+		name := strings.Join(append([]string{c.Cell.Operation}, c.Cell.ParamWords()...), ", ")
 		if found.ended {
 			names, ended = append([]string{name}, names...), true
 		} else {

@@ -39,13 +39,13 @@ func chartOf(t *testing.T, r *Report, name string) (*chart.Rows, map[string]char
 func TestFigureChart(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
-	rows, _ := chartOf(t, r, "chart-point-read-rows-1000-1-client")
+	rows, _ := chartOf(t, r, "chart-point-read-1k-rows-1-client")
 	var got []string
 	for _, row := range rows.Rows {
 		got = append(got, row.Group+"|"+row.Name)
 	}
 	want := []string{"1 =|mattn (web)", "1 =|mattn (tuned)", "3|modernc (tuned), reference", "4 =|modernc (web), reference", "4 =|glebarez (web)", "|modernc (web), again"}
-	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *analysis.Table) bool { return t.Title == "point-read, rows=1000, 1 client" })].WithTwins() {
+	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *analysis.Table) bool { return t.Title == "point-read, 1k rows, 1 client" })].WithTwins() {
 		f, _ := row.Figure(assay.NsPerOp)
 		cell := rows.Rows[i].Cells[0]
 		if cell.Marks[0] != doc.Drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != wording.Human(f.Interval.Center, "ns") {
@@ -69,7 +69,7 @@ func TestFigureChart(t *testing.T) {
 // Whatever did not end ok is in its place, with its outcome and reason.
 func TestOutcomesInChart(t *testing.T) {
 	run, trials := analysistest.SampleRun()
-	_, rows := chartOf(t, mustReport(t, run, trials), "chart-scan-rows-1000-1-client")
+	_, rows := chartOf(t, mustReport(t, run, trials), "chart-scan-1k-rows-1-client")
 	for name, want := range map[string]string{
 		"mattn (web)":                "not-applied: mmap_size requested 268435456, effective 0",
 		"glebarez (web)":             "unsupported: no such option",
@@ -88,7 +88,7 @@ func TestOutcomesInChart(t *testing.T) {
 
 func TestDurabilityInChart(t *testing.T) {
 	run, trials := analysistest.SampleRun()
-	rows, _ := chartOf(t, mustReport(t, run, trials), "chart-insert-rows-1000-1-client")
+	rows, _ := chartOf(t, mustReport(t, run, trials), "chart-insert-1k-rows-1-client")
 	var sections []string
 	for _, row := range rows.Rows {
 		sections = append(sections, row.Section)
@@ -102,11 +102,11 @@ func TestDurabilityInChart(t *testing.T) {
 func TestLatencyChart(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
-	figures, _ := chartOf(t, r, "chart-mixed-rows-1000-8-clients-pool-4-transaction-100")
+	figures, _ := chartOf(t, r, "chart-mixed-1k-rows-8-clients-pool-4-transaction-100")
 	if label := figures.Panels[0].Label; label != "operations per second (op/s): more is better" {
 		t.Errorf("panel %q", label)
 	}
-	rows, byName := chartOf(t, r, "chart-mixed-rows-1000-8-clients-pool-4-transaction-100-latency")
+	rows, byName := chartOf(t, r, "chart-mixed-1k-rows-8-clients-pool-4-transaction-100-latency")
 	marks := byName["mattn (tuned)"].Cells[0].Marks
 	if !slices.Equal(rows.Marks, []string{"p50", "p99"}) || marks[0].Center != 9000 || marks[1].Center != 4.2e6 || !rows.Panels[0].Log {
 		t.Errorf("%q: %+v", rows.Marks, marks)
@@ -117,7 +117,7 @@ func TestLatencyChart(t *testing.T) {
 func TestPhaseChart(t *testing.T) {
 	run, _ := analysistest.SampleRun()
 	r := mustReport(t, run, samplePhases())
-	rows, byName := chartOf(t, r, "chart-phased-rows-1000-1-client-phases")
+	rows, byName := chartOf(t, r, "chart-phased-1k-rows-1-client-phases")
 	cell := byName["mattn (web)"].Cells[0]
 	sum := 0.0
 	for _, v := range cell.Parts {
@@ -161,8 +161,8 @@ func TestCurves(t *testing.T) {
 	want := map[string][]float64{
 		"chart-ns-op-by-rows: point-read, 1 client: mattn (web) 1.9x from 1000 to 100000: mattn (web)":   {1000, 100000},
 		"chart-ns-op-by-rows: point-read, 1 client: mattn (web) 1.9x from 1000 to 100000: modernc (web)": {1000, 100000},
-		"chart-ns-op-by-clients: point-read, rows=1000: mattn (web) 11x from 1 to 16: mattn (web)":       {1, 2, 16},
-		"chart-ns-op-by-clients: point-read, rows=1000: mattn (web) 11x from 1 to 16: modernc (web)":     {1, 2, 16},
+		"chart-ns-op-by-clients: point-read, 1k rows: mattn (web) 11x from 1 to 16: mattn (web)":         {1, 2, 16},
+		"chart-ns-op-by-clients: point-read, 1k rows: mattn (web) 11x from 1 to 16: modernc (web)":       {1, 2, 16},
 	}
 	if len(got) != len(want) {
 		t.Errorf("curves %v, want %v", got, want)

@@ -35,7 +35,7 @@ func TestRecommendations(t *testing.T) {
 	get := func(driver, profile string, n int, ns float64) []assay.Trial {
 		return analysistest.Launches(analysistest.Cell("get", driver, profile), n, ns, 0)
 	}
-	const begin = "get, rows=1000, 1 client, warm cache: "
+	const begin = "get, 1k rows, 1 client, warm cache: "
 	tests := []struct {
 		name   string
 		trials [][]assay.Trial

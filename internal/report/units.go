@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -76,31 +75,11 @@ func uncertainty(i stat.Interval) string {
 	return fmt.Sprintf("%s%.0f%%", markSpread, 100*half)
 }
 
-// paramLabels are the parameters of a cell that are not the same in all tables of its operation:
-// numbers of what their names count in words.
+// paramLabels are the parameters of a cell that are not the same in all tables of its operation.
 func (r *Report) paramLabels(cell assay.Cell) []string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
-		if !r.tellsApart(cell, func(c assay.Cell) string { return c.Params[name] }) {
-			continue
-		}
-		value := roundNumber(cell.Params[name])
-		if _, err := strconv.ParseFloat(cell.Params[name], 64); err == nil && strings.HasSuffix(name, "s") {
-			parts = append(parts, value+" "+name)
-		} else {
-			parts = append(parts, name+"="+value)
-		}
-	}
-	return parts
-}
-
-// roundNumber shortens 100000 to 100k; other texts stay.
-func roundNumber(value string) string {
-	for _, s := range []struct{ zeros, suffix string }{{"000000", "M"}, {"000", "k"}} {
-		head, cut := strings.CutSuffix(value, s.zeros)
-		if cut && head != "" && strings.Trim(head, "0123456789") == "" {
-			return head + s.suffix
-		}
-	}
-	return value
+	told := maps.Clone(cell.Params)
+	maps.DeleteFunc(told, func(name, _ string) bool {
+		return !r.tellsApart(cell, func(c assay.Cell) string { return c.Params[name] })
+	})
+	return assay.Cell{Params: told}.ParamWords()
 }

@@ -92,13 +92,7 @@ func (inWindows) named(data string, c assay.Cell) string {
 	return fmt.Sprintf("%s|%d|%d|%d", data, c.Clients, c.Pool, c.Idle)
 }
 
-func (inWindows) describe(cell assay.Cell) string {
-	text := cell.Workload + ", reads"
-	if params := cell.ParamString(); params != "" {
-		text += " (" + params + ")"
-	}
-	return text
-}
+func (inWindows) describe(cell assay.Cell) string { return sized(cell.Workload+", reads", cell) }
 
 // arguments are as many as an operation draws from: windows use up the sequence, and one
 // that were shorter would have windows and launches read the same few rows again and

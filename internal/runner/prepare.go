@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"assay"
@@ -139,10 +140,11 @@ func (r *Runner) leaveOut(c assay.Case, why error) (readyCase, error) {
 	return readyCase{unmeasured: &t}, r.checkEnvironment(&t)
 }
 
-func describe(cell assay.Cell) string {
-	text := cell.Workload + "/" + cell.Operation
-	if params := cell.ParamString(); params != "" {
-		text += " (" + params + ")"
+func describe(cell assay.Cell) string { return sized(cell.Workload+"/"+cell.Operation, cell) }
+
+func sized(text string, cell assay.Cell) string {
+	if words := cell.ParamWords(); len(words) > 0 {
+		text += " (" + strings.Join(words, ", ") + ")"
 	}
 	return text
 }

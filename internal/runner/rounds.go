@@ -294,7 +294,7 @@ func (r *Runner) sayWhatIsLast() {
 		for _, peer := range r.groups[i].operations() {
 			tables[peer] = true
 		}
-		sizes[r.groups[i].members[0].cell().ParamString()] = true
+		sizes[strings.Join(r.groups[i].members[0].cell().ParamWords(), ", ")] = true
 	}
 	if r.warned = len(last) > 0; r.warned {
 		r.progress(LeftForLast, fmt.Sprintf("%d tables of %s", len(tables), strings.Join(slices.Sorted(maps.Keys(sizes)), " and ")), 0)

@@ -147,7 +147,7 @@ func TestPages(t *testing.T) {
 		{"/compare?a=mattn&b=modernc&run=" + firstID, 200, []string{"mattn against modernc"}, "not paired"},
 		{"/compare?a=mattn&b=nosuch&run=" + firstID, 404, []string{"it has no driver, profile or coordinate \"nosuch\""}, ""},
 		{"/compare?a=mattn&b=web&run=" + firstID, 400, []string{"not of a kind"}, ""},
-		{"/history", 200, []string{"Cells", "read, rows=1000, 1 client: mattn (web) / modernc@v1.61.1, 12 runs", "cell=plan%3Dquick+workload%3Dmonster+operation%3Dread"}, "<svg"},
+		{"/history", 200, []string{"Cells", "read, 1k rows, 1 client: mattn (web) / modernc@v1.61.1, 12 runs", "cell=plan%3Dquick+workload%3Dmonster+operation%3Dread"}, "<svg"},
 		{"/history?cell=read+driver%3Dmattn", 200, []string{"1.00x -> 1.20x", "with v1.0.0 -> v1.1.0", "<svg", "21 Nov v1.0.0", `href="/runs/` + secondID}, ""},
 		{"/history?cell=nosuch", 200, []string{"No finished run of this machine compares such a cell"}, "<svg"},
 		{"/history?cell=a+b", 400, []string{"operation is named twice"}, ""},
@@ -184,7 +184,7 @@ func TestHistoryLinksLeadToTheCell(t *testing.T) {
 	}
 	query, _, _ := strings.Cut(after, `"`)
 	_, text = web.ask(t, "GET", "/history?cell="+html.UnescapeString(query), nil, nil)
-	if strings.Count(text, "<h2>read, rows=1000") != 1 || strings.Contains(text, "Other cells") {
+	if strings.Count(text, "<h2>read, 1k rows") != 1 || strings.Contains(text, "Other cells") {
 		t.Errorf("got\n%s\nwant the one cell", text)
 	}
 }
