@@ -351,16 +351,9 @@ impl<E: Engine> Worker<E> {
 
 fn measured(tally: Tally, k: u64, used: Counters) -> Json {
     let [(errors, error), (misses, miss)] = tally.wrong;
-    let mut body = json!({"operations": (tally.right * k as f64).round() as u64, "nanos": tally.nanos, "began_ns": tally.began,
+    json!({"operations": (tally.right * k as f64).round() as u64, "nanos": tally.nanos, "began_ns": tally.began,
         "executed": tally.executed * k, "errors": errors, "error": error, "misses": misses, "miss": miss, "busy": tally.busy,
-        "stale": tally.stale, "counters": used.json()});
-    if let Some(ns) = tally.delayed {
-        body["delayed_ns"] = json!(ns);
-    }
-    if let Some(histogram) = tally.histogram {
-        body["histogram"] = json!(histogram.pairs());
-    }
-    body
+        "stale": tally.stale, "counters": used.json(), "delayed_ns": tally.delayed, "histogram": tally.histogram.map(|h| h.pairs())})
 }
 
 /// Speaks the protocol until `close` or the end of the input; returns the exit status.

@@ -111,10 +111,6 @@ impl<D: Driver> Sql<D> {
         Ok(all)
     }
 
-    fn one(&self, db: &'static D::Db, sql: &str) -> Result<Option<String>, D::Error> {
-        Ok(self.query(db, sql)?.into_iter().next().and_then(|row| row.into_iter().next()))
-    }
-
     fn connect(&self, name: &str, dsn: &str, each: &[String]) -> Result<Conn<D>, D::Error> {
         let conn = Conn { name: name.into(), db: Box::leak(Box::new(self.driver.open(dsn)?)), statements: vec![Vec::new()] };
         each.iter().try_for_each(|sql| self.driver.execute(conn.db, sql))?;
@@ -198,11 +194,10 @@ impl<D: Driver> Sql<D> {
 impl<D: Driver> Engine for Sql<D> {
     fn hello(&self) -> Reply {
         let conn = self.connect("hello", ":memory:", &[]).map_err(failed)?;
-        let one = |sql| self.one(conn.db, sql).map(Option::unwrap_or_default).map_err(failed);
-        let options = self.query(conn.db, "PRAGMA compile_options").map_err(failed)?.concat();
+        let column = |sql| self.query(conn.db, sql).map(|rows| rows.concat()).map_err(failed);
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "query", "answers"], "target": {
-            "driver": D::NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": one("SELECT sqlite_version()")?,
-            "compile_options": options, "facts": {"api": D::CRATE, "source_id": one("SELECT sqlite_source_id()")?, "clients": "threads",
+            "driver": D::NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": column("SELECT sqlite_version()")?.concat(),
+            "compile_options": column("PRAGMA compile_options")?, "facts": {"api": D::CRATE, "source_id": column("SELECT sqlite_source_id()")?.concat(), "clients": "threads",
                 "uncounted": "allocs, alloc_bytes: those of SQLite", "open": D::OPENS, "execute": D::EXECUTES}}}))
     }
 
