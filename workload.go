@@ -166,10 +166,10 @@ func (o Operation) Transacts() bool {
 // Call reports whether the operation is one of the worker's own.
 func (o Operation) Call() bool { return len(o.Steps) > 0 && o.Steps[0].Call != "" }
 
-// MayNest reports whether the operation may use savepoints: its SQL names them, or it is the
-// worker's own, which nobody else knows.
+// MayNest reports whether the operation may use savepoints: its SQL names them, or it is a
+// script, which some drivers run in one, or the worker's own, which nobody else knows.
 func (o Operation) MayNest() bool {
-	return o.Call() || slices.ContainsFunc(o.Steps, func(s Step) bool { return strings.Contains(strings.ToUpper(s.SQL), "SAVEPOINT") }) ||
+	return o.Call() || slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Script || strings.Contains(strings.ToUpper(s.SQL), "SAVEPOINT") }) ||
 		slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Operation.MayNest() })
 }
 

@@ -153,12 +153,15 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 
 // verifyBlock reads the settings back and checks what the block left behind.
 func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
+	if err := end(t, tally.failure()); err != nil {
+		return err
+	}
 	if err := in.readSettings(ctx); err != nil {
 		return err
 	}
 	in.recordSettings(t, j.Operation)
 	t.Warnings = slices.Concat(t.Warnings, in.deferredWork(j.Operation), in.clockWarning(j))
-	if err := end(t, in.applied, tally.failure()); err != nil {
+	if err := end(t, in.applied); err != nil {
 		return err
 	}
 	if tally.failure() == nil { // else it is known already that not all is right
@@ -267,6 +270,9 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 	}
 	took, noise := time.Since(began), meter.Stop(host.SelfCPU()-before+s.used)
 	for i := range s.trials {
+		if err != nil && !s.trials[i].PermanentFailure() { // its settings were not read back
+			continue
+		}
 		if err := r.finish(g, &s.trials[i], noise, took); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ import (
 // milliseconds as their size, and twice that with full synchronisation.
 // caller-lies makes one object less than it says, caller-dies dies of the
 // operation save, and caller-uneven does that one much faster, in every other launch half
-// as fast.
+// as fast. caller-hangs and caller-lies-hangs never end it.
 type caller struct {
 	name string
 	open wire.Open
@@ -99,6 +99,9 @@ func (c *caller) measure(step wire.Step, request wire.Measure) wire.Measured {
 		fmt.Fprintln(os.Stderr, "killed by save")
 		os.Exit(9)
 	}
+	if strings.HasSuffix(c.name, "hangs") && step.Call == "save" {
+		time.Sleep(time.Hour)
+	}
 	each := int64(step.N) * 1e6
 	if c.open.Settings["synchronous"] != "1" {
 		each *= 2
@@ -128,7 +131,7 @@ func instances(worker string) (n int64) {
 
 func (c *caller) verify(step wire.Step) wire.Verified {
 	made := int64(10 * step.N)
-	if c.name == "caller-lies" {
+	if strings.HasPrefix(c.name, "caller-lies") {
 		made--
 	}
 	digest := answer.New(step.Returns)
@@ -211,6 +214,23 @@ func TestCallsFail(t *testing.T) {
 		if !strings.HasPrefix(got[cell], want) {
 			t.Errorf("%s: %q, want %q", cell, got[cell], want)
 		}
+	}
+}
+
+// Where the budget ends in a later call, an earlier one is kept if it went wrong, and else is
+// not measured: nothing has read its settings back.
+func TestCallsBeforeTheBudgetEnds(t *testing.T) {
+	b := newBench(t, strings.NewReplacer("DRIVERS", "caller-hangs, caller-lies-hangs", "caller/plain", "caller-hangs", ", tuned: {synchronous: normal}", "").Replace(calls))
+	b.Launches, b.Budget = 1, 1500*time.Millisecond
+	b.run(t)
+	got := map[string]assay.Outcome{}
+	for _, trial := range b.trials {
+		if !trial.Twin && trial.Cell.Operation == "create" {
+			got[trial.Cell.Driver] = trial.Outcome
+		}
+	}
+	if got["caller-hangs"] != assay.NotRun || got["caller-lies-hangs"] == assay.OK {
+		t.Errorf("got %v, want no call that is ok", got)
 	}
 }
 

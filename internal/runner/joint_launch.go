@@ -5,6 +5,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -417,6 +418,25 @@ func (l *jointLaunch) longest() time.Duration {
 		longest = max(longest, t.Took)
 	}
 	return longest
+}
+
+// emitWrong emits, of some turns, those that went wrong before the budget ended.
+func (l *jointLaunch) emitWrong(turns []*turn, noise assay.Noise, err error) error {
+	if !errors.Is(err, errBudgetEnded) {
+		return err
+	}
+	for _, t := range turns {
+		switch {
+		case l.ended(t):
+		case t.trial.PermanentFailure():
+			l.recordTurn(t)
+		case wrong(t.tally.total) != nil:
+			if err := l.complete(t); err != nil {
+				return err
+			}
+		}
+	}
+	return cmp.Or(l.emit(noise, l.longest()), err)
 }
 
 // emit emits the trials that are finished, with what disturbed them while they were measured,

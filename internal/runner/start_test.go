@@ -82,33 +82,41 @@ func TestWindowsAfterTheBudget(t *testing.T) {
 	}
 }
 
-// What went wrong in an operation is kept if the budget ends in the middle of it: the cell would
-// count as not measured, or as ok.
+// What went wrong in an operation is kept if the budget ends in the middle of it, or of its first
+// round: the cell would count as not measured, or as ok.
 func TestFailuresBeforeTheBudgetEndsAreKept(t *testing.T) {
-	b := newBench(t, header+read)
-	r, err := Prepare(t.Context(), b.Config)
-	must(t, err)
-	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
-	l.g.launches.pauses, _ = process.Pauses()
-	defer l.killAll()
-	must(t, l.startAll(t.Context()))
-	operations, err := l.verifyAll(t.Context())
-	must(t, err)
-	failed, wrong := operations[0][0].turns[0], operations[0][0].turns[1]
-	failed.tally.add(wire.Measured{Executed: 10, Errors: 1})
-	must(t, end(&wrong.trial, &failure{assay.WrongAnswer, "another answer"}))
-	l.recordTurn(wrong)
-	r.config.Budget, r.clock.began = time.Second, time.Now().Add(-time.Hour) // no request is answered any more
-	if err := l.operation(t.Context(), operations[0]); !errors.Is(err, errBudgetEnded) {
-		t.Errorf("got %v, want the end of the budget", err)
-	}
-	got := map[string]assay.Outcome{}
-	for _, trial := range b.trials {
-		got[figuresKey(trial.Cell, trial.Twin)] = trial.Outcome
-	}
-	want := map[string]assay.Outcome{figuresKey(failed.j.Cell, failed.twin): assay.Failed, figuresKey(wrong.j.Cell, wrong.twin): assay.WrongAnswer}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	for _, name := range []string{"operation", "round"} {
+		b := newBench(t, header+read)
+		r, err := Prepare(t.Context(), b.Config)
+		must(t, err)
+		l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
+		l.g.launches.pauses, _ = process.Pauses()
+		defer l.killAll()
+		must(t, l.startAll(t.Context()))
+		operations, err := l.verifyAll(t.Context())
+		must(t, err)
+		variants := operations[0]
+		failed, wrong := variants[0].turns[0], variants[0].turns[1]
+		must(t, end(&wrong.trial, &failure{assay.WrongAnswer, "another answer"}))
+		r.config.Budget, r.clock.began = time.Second, time.Now().Add(-time.Hour) // no request is answered any more
+		if name == "round" {
+			failed.last = &measured{Measured: wire.Measured{Executed: 10, Errors: 1}}
+			err = l.emitWrong(variants[0].turns, assay.Noise{}, l.countedRound(t.Context(), variants[0]))
+		} else {
+			failed.tally.add(wire.Measured{Executed: 10, Errors: 1})
+			err = l.operation(t.Context(), variants)
+		}
+		if !errors.Is(err, errBudgetEnded) {
+			t.Errorf("%s: got %v, want the end of the budget", name, err)
+		}
+		got := map[string]assay.Outcome{}
+		for _, trial := range b.trials {
+			got[figuresKey(trial.Cell, trial.Twin)] = trial.Outcome
+		}
+		want := map[string]assay.Outcome{figuresKey(failed.j.Cell, failed.twin): assay.Failed, figuresKey(wrong.j.Cell, wrong.twin): assay.WrongAnswer}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 

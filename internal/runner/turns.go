@@ -77,21 +77,22 @@ func (r *Runner) setsOf(members []*member) (sets [][]*member) {
 }
 
 // turns measures a block of each member, a part at a time. What is not measured happens at
-// the same time, but for closing, which is timed.
-func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch int) error {
+// the same time, but for closing, which is timed. What went wrong until the budget ends is emitted.
+func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch int) (err error) {
 	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[string]bool{}}
 	defer l.killAll()
+	var all []*turn
+	defer func() { err = l.emitWrong(all, assay.Noise{}, err) }()
 	began := time.Now()
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
-	var all []*turn
 	for _, in := range l.instances {
 		for _, j := range in.jobs { // one; none where it has ended already
 			all = append(all, &turn{instance: in, j: j, trial: in.trial(j, launch)})
 		}
 	}
-	err := l.meanwhile(ctx, all, func(t *turn) (err error) {
+	err = l.meanwhile(ctx, all, func(t *turn) (err error) {
 		t.each, err = t.beginBlock(ctx, t.j, &t.trial)
 		return err
 	})

@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,14 +33,15 @@ type variant struct {
 func (l *jointLaunch) operation(ctx context.Context, variants []*variant) error {
 	meter, before := host.Start(), l.cpu()
 	err := l.measureVariants(ctx, variants)
-	for _, v := range variants {
-		for _, t := range v.turns {
-			if errors.Is(err, errBudgetEnded) && !l.ended(t) && wrong(t.tally.total) != nil {
-				err = cmp.Or(l.complete(t), err)
-			}
-		}
+	noise := meter.Stop(l.cpu() - before)
+	if err == nil {
+		return l.emit(noise, l.longest())
 	}
-	return cmp.Or(l.emit(meter.Stop(l.cpu()-before), l.longest()), err)
+	var all []*turn
+	for _, v := range variants {
+		all = append(all, v.turns...)
+	}
+	return l.emitWrong(all, noise, err)
 }
 
 func (l *jointLaunch) measureVariants(ctx context.Context, variants []*variant) error {
@@ -182,10 +182,8 @@ const (
 // out is left out for all instances alike.
 func (l *jointLaunch) countedRound(ctx context.Context, v *variant) error {
 	for {
-		if err := l.round(ctx, v.turns, l.window); err != nil {
-			return err
-		}
-		again := v.toRepeat()
+		err := l.round(ctx, v.turns, l.window)
+		again := err == nil && v.toRepeat()
 		for _, t := range v.turns {
 			if t.last == nil { // it has ended
 				continue
@@ -198,7 +196,7 @@ func (l *jointLaunch) countedRound(ctx context.Context, v *variant) error {
 			t.last = nil
 		}
 		if !again {
-			return nil
+			return err
 		}
 	}
 }
