@@ -82,6 +82,9 @@ func (w *sqliteWorker) open(request wire.Open) (opened wire.Opened, err error) {
 	if err != nil {
 		return opened, err
 	}
+	if engine := w.hello.Target.Engine; s.Memory && engine != "sqlite" {
+		return opened, wire.Errorf(wire.Unsupported, "files are copied into memory by SQL of SQLite, which %s does not have all", engine)
+	}
 	private := s.Memory && request.Readers+request.Writers == 1
 	if s.Memory && !private {
 		if err := w.load(request.Path, s.DSN); err != nil {
