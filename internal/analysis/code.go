@@ -1,11 +1,11 @@
 package analysis
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"assay"
+	"assay/internal/sys/format"
 	"assay/kit/wire"
 )
 
@@ -61,9 +61,5 @@ func (c Connection) options() string {
 // quoted quotes a text as Python, JavaScript and Ruby all read it. Ruby would replace
 // what follows a number sign.
 func quoted(text string) string {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a text always has a form
-	return strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), "#", `\u0023`)
+	return strings.ReplaceAll(format.Quote(text), "#", `\u0023`)
 }

@@ -184,3 +184,24 @@ func (l *lane) close() {
 	_ = l.holder.Wait()         // it was killed
 	_ = l.disk.Server.Unmount() // the namespace ends with the process anyway
 }
+
+// filed runs do with a fresh recording file system and returns what was recorded.
+// What it was unmounted with is not in it: that was after the end.
+func (t *trial) filed(ctx context.Context, do func() error) (*powercut.Recording, error) {
+	r, err := powercut.ServeFiles(t.files)
+	if err != nil {
+		return nil, err
+	}
+	err = do()
+	recording := r.Recorded()
+	for range 20 {
+		if unmounted := r.Unmount(); unmounted == nil {
+			return recording, err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		time.Sleep(unmountPause)
+	}
+	return recording, errors.Join(err, errors.New("the file system of the files does not unmount"))
+}

@@ -21,6 +21,11 @@ func powerCut() fault {
 	return fault{Fault: assay.PowerCut, level: diskLevel, subject: "A power cut", weight: 5, inject: (*trial).power} // it has the most different states, and the most controls
 }
 
+// fileCut cuts the power of files and folders, in a file system that is only a model.
+func fileCut() fault {
+	return fault{Fault: assay.FileCut, level: fileLevel, subject: "A power cut (weaker model, of files)", weight: 4, inject: (*trial).power}
+}
+
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
 const (
 	transactions = 400

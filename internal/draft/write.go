@@ -1,17 +1,16 @@
 package draft
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"assay/internal/sys/format"
 )
 
 // document is all that a drafted plan says.
@@ -255,18 +254,7 @@ func scalar(text string) string {
 	if plainScalar.MatchString(text) && !special.MatchString(text) {
 		return text
 	}
-	return quoted(text)
-}
-
-// quoted writes a text in double quotes, as JSON, which is YAML too.
-func quoted(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
-		return strconv.Quote(text) // never: a text can always be encoded
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return format.Quote(text)
 }
 
 // oneLine is SQL that YAML takes for itself.
@@ -279,13 +267,13 @@ func sqlText(sql, indent string) string {
 	}
 	for _, r := range sql {
 		if r != '\n' && !unicode.IsPrint(r) {
-			return quoted(sql)
+			return format.Quote(sql)
 		}
 	}
 	lines := strings.Split(sql, "\n")
 	for i, line := range lines {
 		if line != strings.TrimRight(line, " ") {
-			return quoted(sql)
+			return format.Quote(sql)
 		}
 		if line != "" {
 			lines[i] = indent + line

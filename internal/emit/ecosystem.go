@@ -3,7 +3,6 @@ package emit
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"assay"
 	"assay/internal/build/catalog"
 	"assay/internal/lint/facts"
+	"assay/internal/sys/format"
 	"assay/kit/sqlite"
 )
 
@@ -31,7 +31,7 @@ type Ecosystems []ecosystem
 var files embed.FS
 
 var shared = template.Must(template.New("").Funcs(template.FuncMap{
-	"json": quoteJSON,
+	"json": format.Quote,
 	"ruby": quoteRuby,
 	"rust": quoteRust,
 }).ParseFS(files, "templates/*.tmpl"))
@@ -145,15 +145,6 @@ func (e ecosystem) notes(f form) ([]string, error) {
 	var out strings.Builder
 	err := e.text.ExecuteTemplate(&out, "notes", f)
 	return strings.FieldsFunc(out.String(), func(r rune) bool { return r == '\n' }), err
-}
-
-// quoteJSON quotes a text for Go, Python and JavaScript.
-func quoteJSON(text string) (string, error) {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(text)
-	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 // quoteRuby quotes a text where #{...} must stay as it is.

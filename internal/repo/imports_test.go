@@ -26,8 +26,8 @@ var imports = map[string][]string{
 	"dataset":    {"kit", "plan", "root", "sys"},
 	"doc":        {"analysis", "stat", "sys"},
 	"doctor":     {"dataset", "doc", "kit", "plan", "sys"},
-	"draft":      {"build", "dataset", "kit", "plan", "root", "traffic"},
-	"emit":       {"build", "kit", "lint", "root"},
+	"draft":      {"build", "dataset", "kit", "plan", "root", "sys", "traffic"},
+	"emit":       {"build", "kit", "lint", "root", "sys"},
 	"gate":       {"advisories", "analysis", "build", "dataset", "doc", "lab", "lint", "plan", "report", "root", "stat", "store", "sys"},
 	"history":    {"analysis", "doc", "root", "stat", "sys"},
 	"kit":        {},
@@ -46,7 +46,7 @@ var imports = map[string][]string{
 	"sys":        {"kit"},
 	"tools":      {"analysis", "build", "dataset", "gate", "kit", "plan", "plans", "report", "root", "runner", "stat", "store", "tune"},
 	"traffic":    {},
-	"tune":       {"analysis", "dataset", "doc", "doctor", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},
+	"tune":       {"analysis", "dataset", "doc", "emit", "kit", "lab", "plan", "report", "root", "stat", "store", "sys"},
 }
 
 // source is a Go file of this checkout.

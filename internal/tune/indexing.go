@@ -11,7 +11,7 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/dataset/queryplan"
-	"assay/internal/doctor/expert"
+	"assay/internal/tune/expert"
 	"assay/kit/wire"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"assay"
 	"assay/internal/analysis/wording"
-	"assay/internal/doctor/expert"
 	"assay/internal/emit"
 	"assay/internal/lab"
 	"assay/internal/stat"
+	"assay/internal/tune/expert"
 	"assay/kit/sqlite"
 )
 

@@ -59,3 +59,13 @@ func JSON[T any](out io.Writer, value T) error {
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
 }
+
+// Quote is a text between double quotes as JSON has it, which YAML, Go, Python and JavaScript
+// read too.
+func Quote(text string) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a text always has a form
+	return strings.TrimSuffix(out.String(), "\n")
+}
