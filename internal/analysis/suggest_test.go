@@ -93,6 +93,9 @@ func TestKindsOfAnswer(t *testing.T) {
 		if lead := a.Lead(); lead == nil || lead.Driver != "modernc" {
 			t.Errorf("%s: got %v in the lead, want modernc", name, lead)
 		}
+		if !c.shown && !(a.Leaning[0].Chance > 0.01 && a.Leaning[0].Chance < 0.99) {
+			t.Errorf("%s: got odds of %g that nothing is faster, want some of both", name, a.Leaning[0].Chance)
+		}
 		if !c.shown && a.Leaning[0].Close() {
 			t.Errorf("%s: got too close to matter, want that it may", name)
 		}

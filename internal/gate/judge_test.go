@@ -318,6 +318,18 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
+// What a pass could have seen is the slowdown of the median cell, and of the widest.
+func TestWhatAPassCouldSee(t *testing.T) {
+	cells := []Cell{{State: Undecided}}
+	for _, low := range []float64{0.8, 0.99, 0.9} {
+		cells = append(cells, Cell{State: Equivalent, Cost: stat.Interval{N: 6, Low: low, Center: 1, High: 1 / low}})
+	}
+	u := &Upgrade{First: &Measurement{Cells: cells}}
+	if got, want := u.couldSee(Rules{MaxSlowdown: 0.02}), ", 1 of 4 undecided: this budget sees slowdowns of 11.1 % in half of the compared cells, of 25 % in all"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // What nobody measured is no pass, and what is undecided no regression.
 func TestVerdicts(t *testing.T) {
 	open := &Upgrade{First: judged(t, "first", both("open", 1, func(t *assay.Trial) { t.Figures["ns/op"] *= math.Pow(1.3, float64(1-2*(t.Launch%2))) }),

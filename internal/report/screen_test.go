@@ -553,6 +553,20 @@ func TestNotesBesidePicks(t *testing.T) {
 	}
 }
 
+// A pick whose engine has a known fault is never named without it.
+func TestKnownBugBesidePick(t *testing.T) {
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc"} {
+		trials = append(trials, analysistest.Change(analysistest.Launches(cellOf("read", driver, "web", ""), 8, 2000*float64(1+i), i+1), func(t *assay.Trial) {
+			t.Warnings = []assay.Warning{{Code: "known-bug", Evidence: driver + " loses commits", Advice: "use another build"}}
+		})...)
+	}
+	r := mustReport(t, plainRun("mattn", "modernc"), trials)
+	if got, want := r.notesOf(r.Answer().Lead(), false), []string{"known-bug, read: mattn loses commits; use another build."}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Where a screen has no room for all of them, figures come before what notes rest on.
 func TestFiguresBeforeEvidenceOfNotes(t *testing.T) {
 	for tables, evidence := range map[int]bool{3: true, 14: false} {
