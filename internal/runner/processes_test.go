@@ -229,7 +229,7 @@ func TestProcessesOfEngines(t *testing.T) {
 // Of the stores that there are, LMDB alone is for several processes, in Go as in Rust.
 func TestProcessesOfStores(t *testing.T) {
 	declared := regexp.MustCompile(`\bProcesses:\s+true|PROCESSES: bool = true`)
-	for name, shared := range map[string]bool{"lmdb": true, "heed": true, "bbolt": false, "badger": false, "pebble": false, "lotusdb": false, "redb": false, "fjall": false} {
+	for name, shared := range map[string]bool{"lmdb": true, "heed": true, "bbolt": false, "badger": false, "pebble": false, "lotusdb": false, "redb": false, "fjall": false, "sled": false} {
 		sources, err := filepath.Glob("../../workers/" + name + "/*.[gr][os]")
 		must(t, err)
 		text := ""

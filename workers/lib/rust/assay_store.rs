@@ -25,7 +25,7 @@ pub trait Store: Sync + Sized {
     const CRATE: &'static str = Self::NAME;
     /// The driver's version, where it is of no crate.
     const VERSION: Option<&'static str> = None;
-    /// The settings that it takes.
+    /// The settings that it takes, of those in kit/kv/kv.go; sizes are in bytes.
     const SETTINGS: &'static [&'static str];
     /// Whether several processes may have it open.
     const PROCESSES: bool = false;
@@ -39,9 +39,10 @@ pub trait Store: Sync + Sized {
     }
     /// Opens the store in a folder, or makes it.
     fn open(folder: &str, settings: &Settings) -> Result<Self>;
-    /// Runs a transaction: what it did is committed and acknowledged at the end.
+    /// Runs a transaction: what it did is committed and acknowledged at the end. One in conflict
+    /// with another may run again, from its beginning.
     fn update(&self, work: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()>;
-    /// Runs a read transaction: all gets see one moment.
+    /// Runs a read transaction: all gets see one moment. A library that has none takes `update`'s.
     fn view(&self, work: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()>;
     /// Visits up to n keys with their values, from a key on.
     fn scan(&self, from: &[u8], n: usize, visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()>;
@@ -75,6 +76,7 @@ impl Settings {
         self.0.get(name)?.as_str()?.parse().ok()
     }
 
+    /// Whether a switch is on; otherwise is what the library does by itself.
     pub fn is(&self, name: &str, otherwise: bool) -> bool {
         self.number(name).map_or(otherwise, |n| n == 1)
     }

@@ -1,0 +1,1 @@
+../lib/rust/assay.rs

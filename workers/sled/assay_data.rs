@@ -1,0 +1,1 @@
+../lib/rust/assay_data.rs
