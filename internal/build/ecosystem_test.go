@@ -81,7 +81,7 @@ func TestVersionsOfLibraries(t *testing.T) {
 // What installers keep for the next build is removed where no build used it for 30 days, also
 // while other versions are built.
 func TestWorkThatNoBuildUses(t *testing.T) {
-	b, _ := builder(t, published(t, map[string]string{"Cargo.toml": "[dependencies]\nlib = \"1.0.0\"\n", "Cargo.lock": "\n"}))
+	b, _ := builder(t, published(t, map[string]string{"Cargo.toml": "[dependencies]\nlib = \"1.0.0\"\n", "Cargo.lock": "\n", "package.json": "{}\n"}))
 	work := filepath.Join(b.Cache, "work")
 	age := func(name string, days int) {
 		then := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
@@ -106,8 +106,14 @@ func TestWorkThatNoBuildUses(t *testing.T) {
 	own := locked[slices.IndexFunc(locked, func(name string) bool { return name != "recent" })]
 	age(own, 31)
 	mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})
-	if got := folders(); len(got) != 2 || slices.Contains(got, own) {
+	got := folders()
+	if len(got) != 2 || slices.Contains(got, own) {
 		t.Errorf("work has %q, want it without that of the locked version, which no build uses", got)
+	}
+	put(t, b.Source.Dir, map[string]string{"workers/lib/package.json": "{ }\n"})
+	mustBuild(t, b, Spec{Name: "lib", Version: "1.1.0"})
+	if edited := folders(); !slices.Equal(edited, got) {
+		t.Errorf("after an edit work has %q, want %q", edited, got)
 	}
 }
 

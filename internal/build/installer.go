@@ -95,11 +95,10 @@ func (i *installation) worker(cached bool) (Worker, error) {
 // packages is what an installer makes of its lock files. It is made once, however
 // the worker's other files change, and for all workers that have these.
 type packages struct {
-	files  tree   // the installer and its lock files, in installFolder
-	tools  string // what the result depends on apart from them
-	folder string // in the cache
-	// unlocked says that another version than the locked one is installed.
-	unlocked bool
+	files    tree   // the installer and its lock files, in installFolder
+	tools    string // what the result depends on apart from them
+	folder   string // in the cache
+	manifest tree   // of another version than the locked one; empty: the locked one is installed
 }
 
 const installFolder = "install"
@@ -117,7 +116,8 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 	for _, name := range append(strings.Fields(locks), installer) {
 		at := slices.IndexFunc(files, func(f sourceFile) bool { return f.path == "workers/"+d.Name+"/"+name })
 		if at < 0 && d.Package != "" && name == ecosystems[d.Ecosystem].lock {
-			p.unlocked = true
+			manifest := "workers/" + d.Name + "/" + ecosystems[d.Ecosystem].manifest
+			p.manifest = slices.DeleteFunc(slices.Clone(files), func(f sourceFile) bool { return f.path != manifest })
 			continue
 		}
 		if at < 0 {
@@ -158,11 +158,7 @@ const unusedAfter = 30 * 24 * time.Hour
 // locked versions, and one for each other version. What no build used for long is removed.
 func (p packages) lasting() (string, error) {
 	all := filepath.Join(filepath.Dir(filepath.Dir(p.folder)), "work")
-	of := tree{}
-	if p.unlocked {
-		of = p.files
-	}
-	folder := filepath.Join(all, of.sum("work %q ", p.tools)[:16])
+	folder := filepath.Join(all, p.manifest.sum("work %q ", p.tools)[:16])
 	err := os.MkdirAll(folder, 0o755)
 	if err == nil {
 		err = os.Chtimes(folder, time.Time{}, time.Now())
