@@ -4,6 +4,7 @@
 package advisories
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -88,10 +89,7 @@ type Build struct {
 func Of(b Build) []Advisory {
 	var all []Advisory
 	for _, a := range table.Advisories {
-		low, high := b.EngineVersion, b.EngineVersion
-		if b.highest != "" {
-			high = b.highest
-		}
+		low, high := b.EngineVersion, cmp.Or(b.highest, b.EngineVersion)
 		if a.Library != "" {
 			low, high = b.Version, b.Version
 		}
@@ -111,6 +109,13 @@ func OfTarget(t assay.Target) []Advisory {
 // affects reports whether all versions from low to high are affected.
 func (a Advisory) affects(low, high string) bool {
 	return slices.ContainsFunc(a.Affected, func(r Range) bool { return r.has(low, high) })
+}
+
+// spares reports whether no version from low to high is affected.
+func (a Advisory) spares(low, high string) bool {
+	return !slices.ContainsFunc(a.Affected, func(r Range) bool {
+		return !(Range{"0.0.0", r.From}).has(low, high) && !(Range{r.Before, "999999.999999.999999"}).has(low, high)
+	})
 }
 
 // has reports whether all versions from low to high are in the range.
@@ -170,17 +175,6 @@ func (b Build) Decided() bool {
 		}
 	}
 	return true
-}
-
-// spares reports whether no version from low to high is affected.
-func (a Advisory) spares(low, high string) bool {
-	first, known := parse(low)
-	last, too := parse(high)
-	return known && too && !slices.ContainsFunc(a.Affected, func(r Range) bool {
-		from, _ := parse(r.From)
-		before, _ := parse(r.Before)
-		return slices.Compare(last, from) >= 0 && slices.Compare(first, before) < 0
-	})
 }
 
 var versionPattern = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:\.\d{1,6})?(?:\+[0-9A-Za-z.-]+)?$`)
