@@ -56,7 +56,7 @@ var fakes = sync.OnceValues(func() (names []string, err error) {
 		return nil, err
 	}
 	program := filepath.Join(fakesFolder, "fake-worker")
-	if said, err := exec.Command("go", "build", "-o", program, "./testdata/fakes").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "build", "-o", program, "./internal/fakes").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the fake workers: %w: %s", err, said)
 	}
 	said, err := exec.Command(program).Output()
@@ -235,7 +235,7 @@ func useCheckout(env *testscript.Env, cache string) error {
 // the go command knows them as inputs of this test: it would show a result of
 // before a change of a worker as "(cached)".
 func noteSources(checkout string) error {
-	for _, folder := range []string{"cmd/assay/testdata/fakes", "kit", "plans", "published", "workers"} {
+	for _, folder := range []string{"cmd/assay/internal/fakes", "kit", "plans", "published", "workers"} {
 		err := filepath.WalkDir(filepath.Join(checkout, folder), func(_ string, _ fs.DirEntry, err error) error { return err })
 		if err != nil {
 			return err

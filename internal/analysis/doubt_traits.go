@@ -39,7 +39,7 @@ var Kinds = map[string]Trait{
 	"known-bug":             Grave | OfUse,   // a fault of this engine version loses or damages data (`assay advisories`); use a build with the fix
 	"layout":                Shown,           // the functions of one target lie in the same order in all launches (one link layout); do not trust differences of a few percent, up to ten
 	"memtable-not-filled":   0,               // a block of a log-structured store had no flush or compaction; raise `count`
-	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`: checkpoints are only in `close-ns`; raise `count`
+	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`, or that is 0: checkpoints are only in `close-ns`; raise `count`, or set it
 	"no-phases":             0,               // the driver does not show phases; do not compare them
 	"noise":                 Shown,           // the A/A test differs by more than the margin; run on a quieter machine, or accept a wider margin
 	"not-compared":          0,               // nobody knows what is right: answers, or what changes leave, follow from the order of the clients; measure with one client too, or give it a `check` that is the same in every order

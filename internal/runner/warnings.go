@@ -43,19 +43,23 @@ const (
 // checkpointWarning is about a log that was never begun anew and is shorter than the lowest
 // wal_autocheckpoint of all connections; with 0 no checkpoint begins by itself.
 func checkpointWarning(database string, settings []assay.Setting) []assay.Warning {
-	var limits []int64
+	known, limit := false, int64(math.MaxInt64)
 	for _, s := range settings {
 		if pages, err := strconv.ParseInt(s.Effective, 10, 64); s.Name == "wal_autocheckpoint" && err == nil {
-			limits = append(limits, cmp.Or(pages, math.MaxInt64))
+			known, limit = true, min(limit, cmp.Or(pages, math.MaxInt64))
 		}
 	}
 	frames, restarts, ok := readLog(database + "-wal")
-	if !ok || restarts > 0 || frames == 0 || len(limits) == 0 || frames >= slices.Min(limits) {
+	if !ok || restarts > 0 || frames == 0 || !known || frames >= limit {
 		return nil
 	}
+	begins, remedy := fmt.Sprintf("a checkpoint begins at %d (wal_autocheckpoint)", limit), "raise count"
+	if limit == math.MaxInt64 {
+		begins, remedy = "none begins by itself (wal_autocheckpoint 0)", "set wal_autocheckpoint"
+	}
 	return []assay.Warning{{Code: "no-checkpoint",
-		Evidence: fmt.Sprintf("the block and its warm-up wrote %d pages of log, and no checkpoint began by itself (wal_autocheckpoint %d)", frames, slices.Min(limits)%math.MaxInt64), // 0 again
-		Advice:   "raise count: the figure has no checkpoint, and the only one is in close-ns"}}
+		Evidence: fmt.Sprintf("the block and its warm-up wrote %d pages of log, and %s", frames, begins),
+		Advice:   remedy + ": the figure has no checkpoint, and the only one is in close-ns"}}
 }
 
 // readLog reads how many frames a log has, and how often it was begun anew.

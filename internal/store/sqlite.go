@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -107,12 +108,20 @@ func prepare(location string) (string, error) {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return "", &LocationError{err.Error() + anotherPlace}
+		return "", unusable(err)
 	}
 	return path, nil
 }
 
-const anotherPlace = "; --store FILE or XDG_DATA_HOME names another place"
+// unusable makes a LocationError of an error that another place would not have.
+func unusable(err error) error {
+	for _, cause := range []error{fs.ErrPermission, fs.ErrNotExist, syscall.ENOTDIR, syscall.EROFS} {
+		if errors.Is(err, cause) {
+			return &LocationError{err.Error() + "; --store FILE or XDG_DATA_HOME names another place"}
+		}
+	}
+	return fmt.Errorf("opening the store: %w", err)
+}
 
 // absolute returns the absolute path of the file, which may be missing.
 func absolute(location string) (string, error) {
@@ -128,7 +137,7 @@ func absolute(location string) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return path, nil
 	case err != nil:
-		return "", &LocationError{err.Error() + anotherPlace}
+		return "", unusable(err)
 	case info.IsDir():
 		return "", &LocationError{path + " is not a file: name a file, for example " + filepath.Join(path, "assay.db")}
 	case !info.Mode().IsRegular():

@@ -2,11 +2,10 @@
 // their launches cost and how many each still needs. It starts nothing and
 // knows no clock: the same groups always give the same answer.
 //
-// Every group gets the minimum number of launches first, one level after the
-// other: no group has its third launch while another, for which there is time,
-// has one. Larger sizes of the data, for whose minimum there is no time, come last:
-// what is left of the budget goes to intervals that are still too wide, where it
-// decides most.
+// Every group for whose minimum of launches there is time gets it first, one level
+// after the other: no group has its third launch while another has one. Larger sizes
+// of the data, for which there is none, come last: what is left of the budget goes to
+// intervals that are still too wide, where it decides most.
 package schedule
 
 import (

@@ -177,12 +177,11 @@ func drawGroups(t *rapid.T) []Group {
 }
 
 // A run ends; what it begins fits, but for a last launch that is divided; no
-// group is ahead of one of the smallest size below the minimum for which there is time;
-// and at the end nothing fits that is still wanted.
+// group is ahead of one below the minimum that is for now among those that get it; and at
+// the end nothing fits that is still wanted.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups := drawGroups(t)
-		smallest := slices.MinFunc(groups, func(a, b Group) int { return a.Size - b.Size }).Size
 		limits := Limits{MinLaunches: rapid.IntRange(1, 6).Draw(t, "min"), Bounded: true,
 			Left: time.Duration(rapid.IntRange(0, 2000).Draw(t, "left")) * second}
 		for round := 0; ; round++ {
@@ -197,9 +196,15 @@ func TestProperties(t *testing.T) {
 			if cost > limits.Left && !(len(next) == 1 && groups[next[0]].Divisible) {
 				t.Fatalf("%v cost %s, left are %s", next, cost, limits.Left)
 			}
+			var wanting []int
+			for i, g := range groups {
+				if limits.wants(g) {
+					wanting = append(wanting, i)
+				}
+			}
 			for _, i := range next {
-				for k, other := range groups {
-					if other.Size == smallest && other.level() < min(groups[i].level(), limits.MinLaunches) && other.Cost <= limits.Left {
+				for _, k := range limits.first(groups, wanting) {
+					if other := groups[k]; other.level() < min(groups[i].level(), limits.MinLaunches) && other.Cost <= limits.Left {
 						t.Fatalf("group %d at level %d is launched before group %d at %d, for which there is time", i, groups[i].level(), k, other.level())
 					}
 				}

@@ -123,10 +123,10 @@ func meddle() {
 	}
 	meddled = true
 	db, err := sql.Open("sqlite", os.Getenv("MEDDLE"))
-	if err == nil {
-		_, err = db.Exec("INSERT INTO item DEFAULT VALUES")
+	if err != nil {
+		panic(err)
 	}
-	if err := errors.Join(err, db.Close()); err != nil {
+	if _, err := db.Exec("INSERT INTO item DEFAULT VALUES"); errors.Join(err, db.Close()) != nil {
 		panic(err)
 	}
 }
