@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,6 +115,8 @@ func goModules(data []byte) (map[string][]string, error) {
 	return all, nil
 }
 
+const npmFolder = "node_modules/"
+
 // npmVersions are the versions of a package that a package-lock.json installs, by whatever
 // name.
 func npmVersions(data []byte, name string) ([]string, error) {
@@ -127,7 +130,8 @@ func npmVersions(data []byte, name string) ([]string, error) {
 	versions := map[string]bool{}
 	lock.find(name, versions)
 	for folder, p := range lock.Packages {
-		if p.Name == name || p.Name == "" && strings.HasSuffix("/"+folder, "/node_modules/"+name) {
+		at := strings.LastIndex(folder, npmFolder)
+		if at >= 0 && cmp.Or(p.Name, folder[at+len(npmFolder):]) == name { // others are the project's own
 			versions[p.Version] = true
 		}
 	}
@@ -142,8 +146,13 @@ type npmPackage struct {
 
 func (p npmPackage) find(name string, versions map[string]bool) {
 	for dependency, of := range p.Dependencies {
+		version := of.Version
+		if other, renamed := strings.CutPrefix(version, "npm:"); renamed {
+			at := strings.LastIndex(other, "@")
+			dependency, version = other[:max(0, at)], other[at+1:]
+		}
 		if dependency == name {
-			versions[of.Version] = true
+			versions[version] = true
 		}
 		of.find(name, versions)
 	}

@@ -108,7 +108,7 @@ func (t tree) walk(ctx context.Context, result *Result, visit func(name string, 
 			result.Broken = append(result.Broken, err.Error())
 		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skipped, entry.Name())):
 			return fs.SkipDir
-		case entry.Type().IsRegular(), !entry.IsDir() && (isRails(name) || pinnedBy(path.Base(name)) != nil): // a link to one, or what is refused
+		case entry.Type().IsRegular(), !entry.IsDir() && (isRails(name) || pinnedBy(name) != nil): // a link to one, or what is refused
 			return visit(name, entry)
 		}
 		return nil
