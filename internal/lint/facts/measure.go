@@ -54,6 +54,10 @@ type lab struct {
 	worker   Worker
 	scratch  string
 	database []byte // a rollback-journal database with a table
+	inGo     bool
+	// unchanged are the defaults of a driver that is none of Go: it hands a DSN to SQLite, which
+	// knows few parameters. nil for others, which read their own.
+	unchanged map[string]string
 }
 
 // describe asks the worker what it is, and makes the database.
@@ -62,6 +66,7 @@ func (l *lab) describe(ctx context.Context) (Facts, error) {
 		Module: l.worker.Module, Memory: map[string]Sharing{}}
 	err := l.inWorker(ctx, func(w *process.Worker, folder string) error {
 		target, path := w.Hello().Target, filepath.Join(folder, "data.db")
+		l.inGo = target.Facts["go"] != ""
 		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
 		if target.Engine != "sqlite" {
 			return &NoSQLiteError{l.worker.Driver, target.Engine}
@@ -156,6 +161,9 @@ func (l *lab) defaults(ctx context.Context, f *Facts) error {
 		}
 		*settings = a.Connections[0]
 	}
+	if !l.inGo {
+		l.unchanged = f.Defaults
+	}
 	maps.DeleteFunc(f.BesidePragma, func(name, value string) bool { return f.Defaults[name] == value })
 	if len(f.BesidePragma) == 0 {
 		f.BesidePragma = nil // as it is read from a file
@@ -173,23 +181,78 @@ func (l *lab) run(ctx context.Context, trials []trial) ([]answer, error) {
 	answers := make([]answer, len(trials))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
-	for i, t := range trials {
-		setting, _ := sqlite.Lookup(t.Observe[0])
-		o := attempt{Open: wire.Open{DSN: t.Settings[0].dsn(), Idle: connections}, observe: t.Observe, exists: !setting.OfFile} // those are for new files
+	for _, some := range l.together(trials) {
 		group.Go(func() error {
-			return guard.Error(func() (err error) {
-				answers[i], err = l.open(ctx, o)
-				return err
-			})
+			return guard.Error(func() error { return l.runSome(ctx, trials, some, answers) })
 		})
 	}
 	return answers, group.Wait()
 }
 
-// dsn is a DSN with the setting.
-func (w written) dsn() string {
-	return fmt.Sprintf("%sPATH?%s=%v", strings.TrimSuffix(w.Place, "?"), w.Key, w.Value)
+// maxTogether parameters fit into the name of a file, which they are a part of for some drivers.
+const maxTogether = 8
+
+// together are the trials that one DSN makes, by index: each alone, or where most parameters are
+// none to the driver, those of different settings. Ways to open a file stay alone.
+func (l *lab) together(trials []trial) (all [][]int) {
+	type kind struct {
+		place  string
+		exists bool
+		nth    int // of its setting
+	}
+	of, seen := map[kind]int{}, map[string]int{}
+	for i, t := range trials {
+		setting, _ := sqlite.Lookup(t.Observe[0])
+		place := t.Settings[0].Place
+		seen[place+t.Observe[0]]++
+		k := kind{place, !setting.OfFile, seen[place+t.Observe[0]]}
+		at, is := of[k]
+		switch {
+		case l.unchanged == nil || !slices.ContainsFunc(questions, func(q question) bool { return q.setting == t.Observe[0] && q.pragma }):
+			all = append(all, []int{i})
+		case is && len(all[at]) < maxTogether:
+			all[at] = append(all[at], i)
+		default:
+			of[k], all = len(all), append(all, []int{i})
+		}
+	}
+	return all
 }
+
+// runSome opens one DSN with the settings of some trials. Where that changes anything, it opens
+// one for each of them.
+func (l *lab) runSome(ctx context.Context, trials []trial, some []int, answers []answer) error {
+	setting, _ := sqlite.Lookup(trials[some[0]].Observe[0])
+	o := attempt{exists: !setting.OfFile} // those are for new files
+	var parameters []string
+	for _, i := range some {
+		parameters = append(parameters, trials[i].Settings[0].parameter())
+		o.observe = append(o.observe, trials[i].Observe...)
+	}
+	o.Open = wire.Open{DSN: strings.TrimSuffix(trials[some[0]].Settings[0].Place, "?") + "PATH?" + strings.Join(parameters, "&"), Idle: connections}
+	a, err := l.open(ctx, o)
+	if err != nil {
+		return err
+	}
+	changed := func(settings map[string]string) bool {
+		return slices.ContainsFunc(o.observe, func(name string) bool { return settings[name] != l.unchanged[name] })
+	}
+	if len(some) > 1 && (a.Refused != "" || slices.ContainsFunc(a.Connections, changed)) {
+		for _, i := range some {
+			if err := l.runSome(ctx, trials, []int{i}, answers); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, i := range some {
+		answers[i] = a
+	}
+	return nil
+}
+
+// parameter is one of a DSN.
+func (w written) parameter() string { return fmt.Sprintf("%s=%v", w.Key, w.Value) }
 
 // readOnlyWAL asks for WAL on connections that may not write.
 func (l *lab) readOnlyWAL(ctx context.Context, f *Facts) error {
