@@ -238,10 +238,13 @@ func (c Cell) Key() string {
 // AllClients is the number of clients of all processes.
 func (c Cell) AllClients() int { return c.Clients * max(1, c.Processes) }
 
+// OfSQLite reports whether the cell's engine keeps data in files of SQLite.
+func (c Cell) OfSQLite() bool { return c.Engine == "sqlite" || c.Engine == "turso" }
+
 // Begun is how the cell's transactions begin, whether its plan says so or not; empty where
 // the cell has none, or none of SQLite.
 func (c Cell) Begun() Begin {
-	if c.Begin == "" && c.Transaction > 0 && (c.Engine == "sqlite" || c.Engine == "") {
+	if c.Begin == "" && c.Transaction > 0 && (c.OfSQLite() || c.Engine == "") {
 		return Immediate
 	}
 	return c.Begin

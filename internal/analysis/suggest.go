@@ -297,7 +297,7 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*Candidate) {
 }
 
 // OneProcess reports whether a target of SQLite was measured with one process only.
-func (c Candidate) OneProcess() bool { return c.Row.Cell.Engine == "sqlite" && c.Processes <= 1 }
+func (c Candidate) OneProcess() bool { return c.Row.Cell.OfSQLite() && c.Processes <= 1 }
 
 func (c Candidate) is(row *Row) bool { return row.Name() == c.Row.Name() }
 

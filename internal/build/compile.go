@@ -243,9 +243,9 @@ var (
 )
 
 // exhausted are the errors of a system that lacks something, in its own words, and
-// what is said of a compiler that was killed for want of memory.
+// what is said of a compiler that was killed for want of memory, or that is not there.
 var exhausted = []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), syscall.EIO.Error(), syscall.EROFS.Error(), syscall.EMFILE.Error(),
-	syscall.ENOMEM.Error(), "out of memory", "signal: killed", "killed signal"}
+	syscall.ENOMEM.Error(), "out of memory", "signal: killed", "killed signal", "sigkill", "error 127", "linker `cc` not found", "ld: cannot find"}
 
 // isEnvironmentError reports whether a build failed by what is outside of the sources: the
 // network, the disk or the memory.

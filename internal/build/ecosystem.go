@@ -103,7 +103,7 @@ func pythonRank(parts []string, i int) float64 {
 }
 
 // library finds the library that a worker's lock files pin: the package with the worker's
-// name, or else the only one.
+// name, or py before it, or else the only one.
 func (d *Driver) library() {
 	for name, e := range ecosystems {
 		text, err := os.ReadFile(filepath.Join(d.Dir, e.manifest))
@@ -111,7 +111,7 @@ func (d *Driver) library() {
 			continue
 		}
 		packages := e.packages(string(text))
-		at := slices.IndexFunc(packages, func(p [2]string) bool { return p[0] == d.Name })
+		at := slices.IndexFunc(packages, func(p [2]string) bool { return p[0] == d.Name || p[0] == "py"+d.Name })
 		if at < 0 && len(packages) == 1 {
 			at = 0
 		}

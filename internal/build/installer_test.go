@@ -139,13 +139,14 @@ func TestLongBuildsAreTold(t *testing.T) {
 // An installer that fails, or that lacks something, says why, and nothing is left.
 func TestInstallerThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
-		"lacks":    {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
-		"fails":    {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: "},
-		"unlocked": {"echo requirements.lock", "worker installs: workers/installs has no file requirements.lock, which its build installs from: write it, or remove build"},
-		"alone":    {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
-		"cargo":    {"if [ $1 = install ]; then echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
-		"node-gyp": {"if [ $1 = install ]; then echo 'npm error gyp ERR! stack Error: `make` failed with exit code: 2' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
-		"memory":   {"if [ $1 = install ]; then echo 'cc1: out of memory' >&2; echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: "},
+		"lacks":     {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
+		"fails":     {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: "},
+		"unlocked":  {"echo requirements.lock", "worker installs: workers/installs has no file requirements.lock, which its build installs from: write it, or remove build"},
+		"alone":     {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
+		"cargo":     {"if [ $1 = install ]; then echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
+		"node-gyp":  {"if [ $1 = install ]; then echo 'npm error gyp ERR! stack Error: `make` failed with exit code: 2' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: it does not compile: "},
+		"no linker": {"if [ $1 = install ]; then echo 'error: linker `cc` not found' >&2; echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: "},
+		"memory":    {"if [ $1 = install ]; then echo 'cc1: out of memory' >&2; echo 'error: could not compile `worker`' >&2; exit 101; fi; echo lock", "worker installs: install what the worker needs: "},
 	} {
 		s, _ := installing(t)
 		put(t, s.Dir, map[string]string{"workers/installs/build*": "#!/bin/sh\n" + c.script + "\n"})
@@ -153,6 +154,9 @@ func TestInstallerThatFails(t *testing.T) {
 		_, err := b.Build(t.Context(), Spec{Name: "installs"})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+		if compiler := name == "cargo" || name == "node-gyp"; errors.Is(err, ErrNotCompiled) != compiler {
+			t.Errorf("%s: got %v, want that the sources are refused: %t", name, err, compiler)
 		}
 		var lacks *NotInstalledError
 		if errors.As(err, &lacks) != (name == "lacks") || errors.Is(err, ErrUnreachable) != (name == "alone") {

@@ -123,7 +123,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgr
 				return err
 			}
 		}
-		m.lab.Watcher.Note("trying the parameters of a DSN, each in a process of its own: minutes where processes start slowly, as in Python and Node.js")
+		m.lab.Watcher.Note("trying the parameters of a DSN")
 		u.Effects = FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -81,10 +81,15 @@ func (m *mistakes) paths(t text) {
 	}
 }
 
+// statements are those of the keys once and each, one in each text: not every driver executes
+// what stands behind the first.
 func statements(m *mistakes, l list[text]) []string {
 	var sql []string
 	for _, s := range l.items {
 		m.paths(s)
+		if s.value != "" { // which is told already
+			m.single(s.place, s.value)
+		}
 		sql = append(sql, s.value)
 	}
 	return sql

@@ -225,7 +225,7 @@ func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 // singleWriter reports whether several clients shared one connection for writing.
 func (r *Report) singleWriter(of *analysis.Row) bool {
 	for row := range r.Rows() {
-		if row.Name() != of.Name() || row.Cell.AllClients() < 2 || row.Cell.Engine != "sqlite" {
+		if row.Name() != of.Name() || row.Cell.AllClients() < 2 || !row.Cell.OfSQLite() {
 			continue
 		}
 		has := func(connection string) bool {

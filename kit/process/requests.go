@@ -149,6 +149,8 @@ func (d *digester) measurable(r wire.Measure) (*preparedOperation, error) {
 	switch {
 	case r.Phases && !d.has(wire.CapPhases):
 		return nil, wire.Errorf(wire.Unsupported, "this worker does not time phases")
+	case r.Marks != "" && op.clients > 1:
+		return nil, wire.Errorf(wire.Invalid, "marks are of one client, not of %d", op.clients)
 	case op.ordered && op.clients > 1 && (r.Operations == 0 || r.Start+r.Operations > op.length):
 		return nil, wire.Errorf(wire.Invalid, "a mix in order has blocks that end with its trace at the latest")
 	}

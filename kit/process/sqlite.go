@@ -216,7 +216,9 @@ func (w *sqliteWorker) queryPlan(op wire.Operation) string {
 		}
 		rows, _ := c.Texts("EXPLAIN QUERY PLAN " + step.SQL) // it may be one that has no plan
 		for _, row := range rows {
-			lines = append(lines, row[len(row)-1])
+			if len(row) > 0 {
+				lines = append(lines, row[len(row)-1])
+			}
 		}
 	}
 	plan := strings.Join(lines, "\n")

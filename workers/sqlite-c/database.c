@@ -123,11 +123,12 @@ static bool answer(sqlite3 *db, const char *sql, const char *path, error *e) {
 	sqlite3_stmt *s = NULL;
 	if (!rows_open(&told, path, e)) return false;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
-	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+	bool none = rc == SQLITE_OK && s == NULL;
+	while (!none && (rc == SQLITE_OK || rc == SQLITE_ROW)) {
 		rc = sqlite3_step(s);
 		if (rc == SQLITE_ROW) rows_add(&told, 0, s);
 	}
-	bool ok = rc == SQLITE_DONE || fail(e, FAILED, "%s", sqlite3_errmsg(db));
+	bool ok = rc == SQLITE_DONE || fail(e, FAILED, "%s", none ? "there is no statement in it" : sqlite3_errmsg(db));
 	ok = ok && (rows_write(&told, 0, 0) || fail(e, FAILED, "rows could not be written"));
 	sqlite3_finalize(s);
 	rows_close(&told);

@@ -110,6 +110,7 @@ static void answer_line(session *s, const char *text) {
 	int64_t id = sqlite3_column_int64(r, 0);
 	bool ok = id > 0 ? handle(s, json_text(r, 1), text, body, &e) : fail(&e, INVALID, "not a request, or one without an id");
 	sqlite3_finalize(r);
+	if (ok && sqlite3_str_errcode(body) != SQLITE_OK) ok = fail(&e, FAILED, "the reply is too long");
 	char *content = sqlite3_str_finish(body);
 	reply(id > 0 ? id : 0, ok, content, &e);
 	sqlite3_free(content);

@@ -71,7 +71,7 @@ var nodeEdits = map[string]edit{
 	"tells another position": {nodeMeasured, "client(position, kept)", "client(position ? position - 1 : 0, kept)",
 		"clients that are measured tell the answer at each position", "digests"},
 	"tells what a part changed": {nodeOperation, "spec.changes ? null : part", "part",
-		"a mix tells the answers of its reading parts", "there is no part 1 that reads"},
+		"a mix tells the answers of its reading parts", "there is no part 0 that reads"},
 	"7 is 0": {nodeData, "bytes.writeBigInt64LE(value,", "bytes.writeBigInt64LE(value === 7n ? 0n : value,",
 		types, "SELECT 7 as int: digest"},
 	"5.5 is an int": {nodeData, "bytes.writeDoubleLE(value, bytes.writeUInt8(2))", "bytes.writeBigInt64LE(BigInt(Math.trunc(value)), bytes.writeUInt8(1))",

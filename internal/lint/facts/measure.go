@@ -29,8 +29,8 @@ type Worker struct {
 	Program, Driver, Module, Version string
 }
 
-// Measure runs all experiments with a driver, each in a process of its own and
-// in a folder below a scratch folder in dir.
+// Measure runs all experiments with a driver, in processes of their own and in folders
+// below a scratch folder in dir.
 func Measure(ctx context.Context, w Worker, dir string) (Facts, error) {
 	work, err := scratch.New(dir, "facts-")
 	if err != nil {

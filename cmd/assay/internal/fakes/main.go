@@ -231,7 +231,7 @@ func ignore(setting string) func(map[string]string) {
 	return func(settings map[string]string) { delete(settings, setting) }
 }
 
-// The program is the fake worker that its argument names; without one it lists them.
+// main is the fake worker that its argument names; without one it lists them.
 func main() {
 	if len(os.Args) < 2 {
 		fmt.Println(strings.Join(slices.Collect(maps.Keys(faults)), " "))
