@@ -22,9 +22,7 @@ func (c *checker) judgeOf(o *open, around []facts.Facts) *judge {
 	d := o.driver
 	j := &judge{language: dsnLanguage{c, o, around}, notes: c.notes, driver: d, title: d.Name + " " + d.Version}
 	_, j.own = c.Facts.Find(d.Name, d.Version)
-	for _, f := range around {
-		j.facts = append(j.facts, f)
-	}
+	j.facts = append(j.facts, around...)
 	for _, f := range c.Facts.Versions(d.Name) {
 		if facts.Compare(f.Version, d.Version) > 0 {
 			j.newer = append(j.newer, f)

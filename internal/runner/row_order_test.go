@@ -89,7 +89,7 @@ func askedRows(t *testing.T, script string) *instance {
 	before := `#!/bin/sh
 echo '{"type":"hello","protocol":1,"target":{"driver":"script"},"capabilities":["sql","query"]}'
 read request && echo '{"type":"ok","id":1}'
-read request && echo '{"type":"ok","id":2}'
+read request && echo '{"type":"ok","id":2,"body":{"query_plan":"SCAN CONSTANT ROW"}}'
 `
 	must(t, os.WriteFile(program, []byte(before+script), 0o700))
 	w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir()})
