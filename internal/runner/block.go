@@ -153,15 +153,15 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 
 // verifyBlock reads the settings back and checks what the block left behind.
 func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
-	if err := end(t, tally.failure()); err != nil {
-		return err
-	}
 	if err := in.readSettings(ctx); err != nil {
+		if errors.Is(err, errBudgetEnded) {
+			err = cmp.Or(end(t, tally.failure()), err)
+		}
 		return err
 	}
 	in.recordSettings(t, j.Operation)
 	t.Warnings = slices.Concat(t.Warnings, in.deferredWork(j.Operation), in.clockWarning(j))
-	if err := end(t, in.applied); err != nil {
+	if err := end(t, in.applied, tally.failure()); err != nil {
 		return err
 	}
 	if tally.failure() == nil { // else it is known already that not all is right
