@@ -102,8 +102,9 @@ func Next(groups []Group, limits Limits) []int {
 }
 
 // first are those of some groups that get the minimum of launches before others get any: all of the
-// smallest size, and of larger ones, the smaller and cheaper for a table first, those whose minimum fits into
-// what is left by then. Of one launch of everything, nothing could be decided.
+// smallest size, and of a larger one all, where there is time for all, or once the smaller ones have
+// theirs, the cheaper for a table first, those for which there is. Of one launch of everything,
+// nothing could be decided.
 func (l Limits) first(groups []Group, wanting []int) []int {
 	if !l.Bounded || l.MinLaunches == math.MaxInt || len(wanting) == 0 {
 		return wanting
@@ -112,12 +113,28 @@ func (l Limits) first(groups []Group, wanting []int) []int {
 		return time.Duration(max(0, l.MinLaunches-groups[i].level())) * l.Expected(groups[i])
 	}
 	perTable := func(i int) time.Duration { return missing(i) / time.Duration(max(1, groups[i].Tables)) }
-	smallest, left := slices.MinFunc(groups, func(a, b Group) int { return cmp.Compare(a.Size, b.Size) }).Size, l.Left
+	smallest, of := math.MaxInt, map[int]time.Duration{} // what a size is missing
+	for _, g := range groups {
+		smallest = min(smallest, g.Size)
+	}
+	for _, i := range wanting {
+		of[groups[i].Size] += missing(i)
+	}
+	before := func(size int) (sum time.Duration) {
+		for other, lack := range of {
+			if other < size {
+				sum += lack
+			}
+		}
+		return sum
+	}
 	first := slices.SortedStableFunc(slices.Values(wanting), func(a, b int) int {
 		return cmp.Or(cmp.Compare(groups[a].Size, groups[b].Size), cmp.Compare(perTable(a), perTable(b)))
 	})
+	left := l.Left
 	return slices.DeleteFunc(first, func(i int) bool {
-		if groups[i].Size > smallest && missing(i) > left {
+		size := groups[i].Size
+		if smaller := before(size); size > smallest && smaller+of[size] > l.Left && (smaller > 0 || missing(i) > left) {
 			return true
 		}
 		left -= missing(i)

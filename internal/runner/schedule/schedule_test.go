@@ -279,8 +279,7 @@ func TestSmallerSizesGoFirst(t *testing.T) {
 	}{
 		{Limits{MinLaunches: 3, Left: 12 * second, Bounded: true}, []int{}},
 		{Limits{MinLaunches: 3, Left: 11 * second, Bounded: true}, []int{3}},
-		{Limits{MinLaunches: 3, Left: 8 * second, Bounded: true}, []int{2, 3}},
-		{Limits{MinLaunches: 3, Left: 5 * second, Bounded: true}, []int{1, 2, 3}},
+		{Limits{MinLaunches: 3, Left: 8 * second, Bounded: true}, []int{1, 2, 3}},
 		{Limits{MinLaunches: 3, Left: second, Bounded: true}, []int{1, 2, 3}}, // the smallest is begun all the same
 		{Limits{MinLaunches: math.MaxInt, Left: second, Bounded: true}, []int{}},
 		{Limits{MinLaunches: 3, Left: second}, []int{}},
@@ -288,6 +287,12 @@ func TestSmallerSizesGoFirst(t *testing.T) {
 	} {
 		if got := Last(groups, test.limits); !slices.Equal(got, test.want) {
 			t.Errorf("%s left: got %v put off, want %v", test.limits.Left, got, test.want)
+		}
+	}
+	measured := append([]Group{{Cost: second, Launches: 3}}, groups[1:]...)
+	for left, want := range map[time.Duration][]int{9 * second: {}, 8 * second: {3}, 5 * second: {2, 3}, 2 * second: {1, 2, 3}} {
+		if got := Last(measured, Limits{MinLaunches: 3, Left: left, Bounded: true}); !slices.Equal(got, want) {
+			t.Errorf("behind the smallest size, %s left: got %v put off, want %v", left, got, want)
 		}
 	}
 	for needed, want := range map[int][]int{0: {3, 2}, 4: {4, 1}, 9: {5, 0}} {
