@@ -161,7 +161,7 @@ func factsDocument(f facts.Facts) (d doc.Document) {
 			kv.Word("foreign_keys", values["foreign_keys"]), values["journal_mode"], kv.Word("synchronous", values["synchronous"]))
 	}
 	note := ""
-	if f.Module == "" {
+	if f.OfLibrary() {
 		d.Add(doc.Paragraph, "%s, SQLite %s, measured on %s", f.At(), f.Engine, f.On)
 		add("default", defaults(f.Defaults)+", transactions "+f.Defaults[facts.Begin])
 		for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {

@@ -276,7 +276,7 @@ func doing(e runner.Event) string {
 	case runner.MachineBusy:
 		return busyMachine(e.Load)
 	case runner.LeftForLast:
-		return fmt.Sprintf("the budget of %s is too small for all sizes: %s come last, if enough of it is left", wording.Brief(e.Budget), e.What)
+		return fmt.Sprintf("the budget of %s is too small for all sizes: %s are measured last, if there is time", wording.Brief(e.Budget), e.What)
 	}
 	return e.What
 }

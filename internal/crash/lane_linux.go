@@ -185,9 +185,9 @@ func (l *lane) close() {
 	_ = l.disk.Server.Unmount() // the namespace ends with the process anyway
 }
 
-// filed runs do with a fresh recording file system and returns what was recorded.
+// recordFiles runs do with a fresh recording file system and returns what was recorded.
 // What it was unmounted with is not in it: that was after the end.
-func (t *trial) filed(ctx context.Context, do func() error) (*powercut.Recording, error) {
+func (t *trial) recordFiles(ctx context.Context, do func() error) (*powercut.Recording, error) {
 	r, err := powercut.ServeFiles(t.files)
 	if err != nil {
 		return nil, err

@@ -3,12 +3,12 @@ package dataset
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 
 	"assay"
 	"assay/internal/dataset/seeded"
 	"assay/kit/column"
-	"hash/fnv"
 )
 
 // generator draws the rows of an operation's arguments.

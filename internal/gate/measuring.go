@@ -123,7 +123,7 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgr
 				return err
 			}
 		}
-		m.lab.Watcher.Note("trying the parameters of a DSN")
+		m.lab.Watcher.Note("finding out what parameters of a DSN do, where the driver has any")
 		u.Effects = FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -61,18 +61,26 @@ func TestFailureToStartIsKept(t *testing.T) {
 	}
 }
 
-// An operation that was begun when the budget ends has as many windows as one whose time is scarce,
-// and no more.
-func TestWindowsAfterTheBudget(t *testing.T) {
-	b := newBench(t, header+read)
+// verifiedLaunch is a launch of a bench whose answers are verified, before its first window.
+func verifiedLaunch(t *testing.T, b *bench) (*jointLaunch, [][]*variant) {
+	t.Helper()
 	r, err := Prepare(t.Context(), b.Config)
 	must(t, err)
 	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
 	l.g.launches.pauses, _ = process.Pauses()
-	defer l.killAll()
+	t.Cleanup(l.killAll)
 	must(t, l.startAll(t.Context()))
 	operations, err := l.verifyAll(t.Context())
 	must(t, err)
+	return l, operations
+}
+
+// An operation that was begun when the budget ends has as many windows as one whose time is scarce,
+// and no more.
+func TestWindowsAfterTheBudget(t *testing.T) {
+	b := newBench(t, header+read)
+	l, operations := verifiedLaunch(t, b)
+	r := l.r
 	r.config.Budget, r.clock.spent = time.Second, time.Hour
 	must(t, l.operation(t.Context(), operations[0]))
 	for _, v := range operations[0] {
@@ -87,18 +95,13 @@ func TestWindowsAfterTheBudget(t *testing.T) {
 func TestFailuresBeforeTheBudgetEndsAreKept(t *testing.T) {
 	for _, name := range []string{"operation", "round"} {
 		b := newBench(t, header+read)
-		r, err := Prepare(t.Context(), b.Config)
-		must(t, err)
-		l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: r.groups[0].launches.begin(), tried: map[string]bool{}}
-		l.g.launches.pauses, _ = process.Pauses()
-		defer l.killAll()
-		must(t, l.startAll(t.Context()))
-		operations, err := l.verifyAll(t.Context())
-		must(t, err)
+		l, operations := verifiedLaunch(t, b)
+		r := l.r
 		variants := operations[0]
 		failed, wrong := variants[0].turns[0], variants[0].turns[1]
 		must(t, end(&wrong.trial, &failure{assay.WrongAnswer, "another answer"}))
 		r.config.Budget, r.clock.began = time.Second, time.Now().Add(-time.Hour) // no request is answered any more
+		var err error
 		if name == "round" {
 			failed.last = &measured{Measured: wire.Measured{Executed: 10, Errors: 1}}
 			err = l.emitWrong(variants[0].turns, assay.Noise{}, l.countedRound(t.Context(), variants[0]))

@@ -80,6 +80,9 @@ type Common struct {
 // At is the driver with its version, and with that of what it drives.
 func (c Common) At() Release { return Release{c.Driver, c.Version, c.Beneath} }
 
+// OfLibrary reports whether the facts are of a library, and not of a driver that DSNs go to.
+func (c Common) OfLibrary() bool { return slices.Contains(LibraryNames(), c.Driver) }
+
 // Effect returns what an option does; false where it was not tried.
 func (c Common) Effect(o Option) (Effect, bool) {
 	for effect, options := range c.Effects {
@@ -121,7 +124,7 @@ var arrays = regexp.MustCompile(`\[\s+("[^\]]*")\s+\]`)
 // Encode returns facts as JSON with each list on one line.
 func Encode(of Facts) ([]byte, error) {
 	var value any = of
-	if of.Module == "" {
+	if of.OfLibrary() {
 		value = of.Common
 	}
 	data, err := json.MarshalIndent(value, "", " ")

@@ -131,7 +131,7 @@ func (l *lab) open(ctx context.Context, o attempt) (a answer, err error) {
 			err = w.Call(ctx, wire.TypeSettings, wire.Settings{Names: o.observe}, &read)
 		}
 		if refusal, is := errors.AsType[*wire.Error](err); is {
-			a.Refused, err = refusal.Error(), nil
+			a.Refused, a.unsupported, err = refusal.Error(), refusal.Code == wire.Unsupported, nil
 		}
 		for _, c := range read.Connections {
 			a.Connections = append(a.Connections, c.Settings)
@@ -282,11 +282,16 @@ func (l *lab) pool(ctx context.Context, f *Facts) error {
 	}
 	sent.Idle = 0
 	closed, err := l.open(ctx, sent)
-	if closed.Refused != "" {
+	switch {
+	case err != nil:
+		return err
+	case closed.unsupported:
 		closed = kept
+	case closed.Refused != "":
+		return errors.New(closed.Refused)
 	}
 	f.Exec, f.Reopened = kept.having("cache_size", "4321"), closed.having("cache_size", "4321")
-	return err
+	return nil
 }
 
 // memory writes through one connection and looks through each.

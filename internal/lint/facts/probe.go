@@ -133,7 +133,8 @@ type answer struct {
 	Literal     bool                `json:"literal"`
 	Connections []map[string]string `json:"connections"`
 
-	onDisk bool // a file was made
+	onDisk      bool // a file was made
+	unsupported bool // it was refused since the worker cannot do it
 	// asWritten says that a value with effect reads back as it was written: another one has none.
 	asWritten bool
 }

@@ -177,8 +177,8 @@ func drawGroups(t *rapid.T) []Group {
 }
 
 // A run ends; what it begins fits, but for a last launch that is divided; no
-// group is ahead of one below the minimum that is for now among those that get it; and at
-// the end nothing fits that is still wanted.
+// group is launched before one of those whose turn it is and that has fewer launches; and
+// at the end nothing fits that is still wanted.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		groups := drawGroups(t)
