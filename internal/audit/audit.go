@@ -281,6 +281,7 @@ func (e *Evidence) compare(f *Finding, of cells) {
 		e.end(f, worse)
 		return
 	}
+	a, b = countFew(a), countFew(b)
 	metric := f.metric()
 	here, basis, err := a.AgainstAfter(of.looks, b, metric)
 	if err != nil {

@@ -128,6 +128,22 @@ func outcome(row *analysis.Row) assay.Outcome {
 	return row.Outcome
 }
 
+// countFew returns the row with the launches in which few requests failed: they have a partner as
+// others have.
+func countFew(row *analysis.Row) *analysis.Row {
+	if outcome(row) == row.Outcome {
+		return row
+	}
+	counted := *row
+	counted.Trials = slices.Clone(row.Trials)
+	for i := range counted.Trials {
+		if t := &counted.Trials[i]; t.Outcome == assay.Failed {
+			t.Outcome = assay.OK
+		}
+	}
+	return &counted
+}
+
 // failures is the share of the row's requests that failed; 0 where it made none, or where a
 // launch has no figures.
 func failures(row *analysis.Row) float64 {

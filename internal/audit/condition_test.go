@@ -148,22 +148,25 @@ func TestComparisonsAreOneFamily(t *testing.T) {
 	}
 }
 
-// A few failed requests do not void a claim about the speed of all others: the rate is said.
+// A few failed requests do not void a claim about the speed of all others: the rate is said, and
+// every launch counts.
 func TestFailedRequests(t *testing.T) {
 	for name, test := range map[string]struct {
-		failed float64 // of the requests of one launch
+		failed float64 // of the requests of a launch
+		every  bool    // launch, instead of one
 		want   audit.Verdict
 		says   string
 	}{
-		"one of a million": {6e-6, audit.Holds, "failed-requests: 0.0001 % of the requests failed"},
-		"one of ten":       {0.6, audit.Broken, "; 10 % of its requests failed"},
-		"no rate":          {0, audit.Broken, "busy"},
+		"one of a million":                 {6e-6, false, audit.Holds, "failed-requests: 0.0001 % of the requests failed"},
+		"one of two hundred, every launch": {0.005, true, audit.Holds, "failed-requests: 0.5 % of the requests failed"},
+		"one of ten":                       {0.6, false, audit.Broken, "; 10 % of its requests failed"},
+		"no rate":                          {0, false, audit.Broken, "busy"},
 	} {
 		f := ofRun(t, 0, cellTrials("a", 6, 1000, nil), cellTrials("b", 6, 2000, func(t *assay.Trial) {
 			if test.failed > 0 {
 				t.Figures[assay.FailedOp] = 0
 			}
-			if t.Launch == 3 {
+			if test.every || t.Launch == 3 {
 				t.Outcome, t.Reason = assay.Failed, "busy"
 				if test.failed > 0 {
 					t.Figures[assay.FailedOp] = test.failed
@@ -172,6 +175,9 @@ func TestFailedRequests(t *testing.T) {
 		}))
 		if got := printed(t, f); f.Verdict != test.want || !strings.Contains(got, test.says) {
 			t.Errorf("%s: got %s, want %s and %q in\n%s", name, f.Verdict, test.want, test.says, got)
+		}
+		if e := f.Evidence[0]; f.Verdict == audit.Holds && e.Here.Ratio.N != 6 {
+			t.Errorf("%s: the ratio is of %d launches, want 6", name, e.Here.Ratio.N)
 		}
 	}
 }
