@@ -105,7 +105,7 @@ func (r Run) OnMachine(facts map[string]string) bool {
 // the first two.
 const stageBegins, stageSeeds, stageEnds = "\n# ", ", seed ", ": the profiles of this run"
 
-// StageLine is what the plan of a stage of a tuning has behind the text of the plan that
+// StageLine returns what the plan of a stage of a tuning has behind the text of the plan that
 // is tuned.
 func StageLine(plan string, seed uint64) string {
 	return fmt.Sprint(stageBegins, plan, stageSeeds, seed, stageEnds)
@@ -118,7 +118,7 @@ func (r Run) IsStage() bool {
 	return found && strings.HasSuffix(line, stageEnds)
 }
 
-// ProofsOf are those of a cell's target with its profile, one for each fault
+// ProofsOf returns the proofs of a cell's target with its profile, one for each fault
 // that was tried.
 func (r Run) ProofsOf(c Cell) []Proof {
 	return slices.DeleteFunc(slices.Clone(r.Proofs), func(p Proof) bool {
@@ -224,7 +224,7 @@ func (c Cell) ParamString() string {
 	return strings.Join(names, ";")
 }
 
-// DriverName is that of the cell's target.
+// DriverName returns the driver name of the cell's target.
 func (c Cell) DriverName() DriverName { return DriverName{c.Driver, c.DriverVersion, c.Options} }
 
 // Target is the Name of the cell's target.
@@ -241,7 +241,7 @@ func (c Cell) AllClients() int { return c.Clients * max(1, c.Processes) }
 // OfSQLite reports whether the cell's engine keeps data in files of SQLite.
 func (c Cell) OfSQLite() bool { return c.Engine == "sqlite" || c.Engine == "turso" }
 
-// Begun is how the cell's transactions begin, whether its plan says so or not; empty where
+// Begun returns how the cell's transactions begin, whether its plan says so or not; empty where
 // the cell has none, or none of SQLite.
 func (c Cell) Begun() Begin {
 	if c.Begin == "" && c.Transaction > 0 && (c.OfSQLite() || c.Engine == "") {

@@ -122,7 +122,7 @@ func (c Cell) Words(named ...string) []string {
 	return words
 }
 
-// TableCoordinates are those that all cells of a table share.
+// TableCoordinates returns the coordinates that all cells of a table share.
 func TableCoordinates() []Coordinate {
 	var all []Coordinate
 	for _, c := range Coordinates {

@@ -108,7 +108,7 @@ func (all DriverNames) Select(name DriverName, c Cell) bool {
 	return name.Means(c)
 }
 
-// Baseline is what other cells are compared with, alike on all other axes: those of a
+// Baseline names the cells that others are compared with, alike on all other axes: those of a
 // driver, with one profile or each profile with its own. In writing, which is in plans
 // and runs, it is DRIVER[/PROFILE].
 type Baseline struct {

@@ -12,7 +12,7 @@ type Metric struct {
 	About        string
 }
 
-// Subject is what a metric is of.
+// Subject says what a metric is of.
 type Subject int
 
 // The subjects.
@@ -154,7 +154,7 @@ func Primary[T measured](alike Cell, cells [][]T) string {
 	return NsPerOp
 }
 
-// Kind is what the spread of a cell's figures depends on beside the target: where the
+// Kind returns what the spread of a cell's figures depends on beside the target: where the
 // operation changes data, the profile. A commit that waits for the disk spreads by several
 // times as much as one that does not.
 func Kind(c Cell, changes bool) string {
@@ -192,10 +192,10 @@ func (t *Trial) Has(metric string) bool {
 	return has
 }
 
-// As is how the trial was measured.
+// As returns how the trial was measured.
 func (t *Trial) As() Mode { return t.Mode }
 
-// Ended is how the trial ended.
+// Ended returns how the trial ended.
 func (t *Trial) Ended() Outcome { return t.Outcome }
 
 // PhaseMetrics are the metrics of phases, and ofRequests those of requests, in the order

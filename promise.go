@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Promise is what a cell promises about the data that its operation changes.
+// Promise holds what a cell promises about the data that its operation changes.
 type Promise struct {
 	Durability Durability
 	Settings   []Setting // with what was read back

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fault is what a proof of durability does to a running workload.
+// Fault names what a proof of durability does to a running workload.
 type Fault string
 
 // The faults.
@@ -23,7 +23,7 @@ const (
 	KillShared  Fault = "kill-shared"
 )
 
-// FileSystem is what lies on a disk that faults are done to.
+// FileSystem says what lies on a disk that faults are done to.
 type FileSystem string
 
 // The file systems.
@@ -32,7 +32,7 @@ const (
 	Tmpfs FileSystem = "tmpfs" // in memory: it can run full, and needs no disk
 )
 
-// Refutation is how a promise about the data was broken.
+// Refutation says how a promise about the data was broken.
 type Refutation string
 
 // The refutations, the mildest first.
@@ -61,7 +61,7 @@ func (r Refutation) Words() string {
 	return string(r)
 }
 
-// Proof is what faults showed of a target with a profile, held against the
+// Proof holds what faults showed of a target with a profile, held against the
 // durability that its settings claim. The zero value is no proof.
 type Proof struct {
 	Target  string     // Target.Name
@@ -74,7 +74,7 @@ type Proof struct {
 	Refuted int        // states in which it was broken
 	Kind    Refutation // the worst that was found; empty where Refuted is 0
 	Replay  string     // identifies the smallest counterexample
-	// FileSystem is that of the disk; empty where it is ext4, or where the fault
+	// FileSystem is the file system of the disk; empty where it is ext4, or where the fault
 	// takes no disk.
 	FileSystem FileSystem
 }
@@ -152,7 +152,7 @@ func Foremost(all []Proof) Proof {
 // end with the application.
 func IsServer(engine string) bool { return engine == "postgresql" }
 
-// Proven is what remains of a class that the settings of an engine claim: of a refuted
+// Proven returns what remains of a class that the settings of an engine claim: of a refuted
 // one, the strongest that the proof does not refute too.
 func (p Proof) Proven(engine string, claimed Durability) Durability {
 	strong := claimed.AtLeast(Consistent)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Outcome is how a trial or a cell ended. Only an ok outcome is ranked.
+// Outcome says how a trial or a cell ended. Only an ok outcome is ranked.
 type Outcome string
 
 // The outcomes.
@@ -105,7 +105,7 @@ type Warning struct {
 	Advice   string `json:"advice"`
 }
 
-// Mode is how a cell was measured.
+// Mode says how a cell was measured.
 type Mode string
 
 // The modes of measuring. See docs/architecture.md for when each is right.
@@ -127,7 +127,7 @@ type Bucket struct {
 	Count int64
 }
 
-// Noise is what disturbed a launch, as shares of the machine's whole CPU time.
+// Noise holds what disturbed a launch, as shares of the machine's whole CPU time.
 type Noise struct {
 	Steal   float64 // taken by the hypervisor
 	Foreign float64 // used by processes that are not ours

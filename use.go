@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Use is how a program uses its driver: what is in its code, and no setting. What is
+// Use says how a program uses its driver: what is in its code, and no setting. What is
 // empty or 0 stays as a case has it.
 type Use struct {
 	Statement   string // policy

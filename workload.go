@@ -77,7 +77,7 @@ type Values struct {
 	Query    string    `json:",omitempty"`
 }
 
-// Range is how many different whole numbers the values are drawn from at
+// Range returns how many different whole numbers the values are drawn from at
 // random; 0 where they are not.
 func (v Values) Range() int64 {
 	kind := v.Kind
@@ -107,7 +107,7 @@ func TypeNames(types []Type) []string {
 	return names
 }
 
-// Operation is what is timed, fully resolved.
+// Operation holds what is timed, fully resolved.
 type Operation struct {
 	Name  string
 	Steps []Step // executed in order; one operation is all of them
@@ -144,7 +144,7 @@ func (o Operation) KV() bool {
 	return len(o.Steps) > 0 && o.Steps[0].KV != ""
 }
 
-// Begin is how a transaction of SQLite begins, and so when it takes the lock of writers.
+// Begin says how a transaction of SQLite begins, and so when it takes the lock of writers.
 type Begin string
 
 // The ways to begin a transaction.

@@ -95,7 +95,7 @@ func machineOf(config func(string) string) string {
 // ± ∞ and a note.
 var benchstatValue = regexp.MustCompile(`([0-9.]+)([a-zA-Zµ]*) ± +([0-9]+%|∞)`)
 
-// prefixes are those of units.
+// prefixes holds the prefixes of units.
 var prefixes = map[string]float64{"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12,
 	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40}
 
@@ -130,7 +130,7 @@ func readBenchstat(path, text string) ([]Figure, error) {
 	return figures, nil
 }
 
-// benchstatTable is what lines above a row say.
+// benchstatTable holds what lines above a row say.
 type benchstatTable struct {
 	config  map[string]string
 	files   []string

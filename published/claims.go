@@ -16,10 +16,10 @@ type Source struct {
 	Name    string `yaml:"-"`
 	About   string `yaml:"about"`
 	Machine string `yaml:"machine"` // on which it was published
-	// Conditions are those under which it measured.
+	// Conditions holds the conditions under which it measured.
 	Conditions Conditions `yaml:"conditions"`
-	// Versions are those of its drivers: as the source states them, or else the newest ones of
-	// its time. A driver that is not in it has an unknown version.
+	// Versions holds the versions of its drivers: as the source states them, or else the newest
+	// ones of its time. A driver that is not in it has an unknown version.
 	Versions map[string]string `yaml:"versions"`
 	// FiguresFile and MappingFile are the files of the figures and of their cells, of a source of
 	// one's own. Built-in ones are SOURCE.csv and SOURCE.yaml.
@@ -30,7 +30,7 @@ type Source struct {
 	figures []Figure
 }
 
-// Conditions are those of a source, as far as it states them.
+// Conditions holds the conditions of a source, as far as it states them.
 type Conditions struct {
 	OS    string `yaml:"os"`    // linux, darwin; empty, as of the others: not stated
 	Arch  string `yaml:"arch"`  // amd64, arm64
@@ -63,7 +63,7 @@ type Claim struct {
 	// Untested says why there is nothing to compare.
 	Untested string `yaml:"untested"`
 
-	// Versions are those of the source.
+	// Versions holds the versions of the source.
 	Versions map[string]string `yaml:"-"`
 }
 
@@ -258,7 +258,7 @@ func (c Claim) Side(side map[string]string) map[string][]string {
 	return Selection(Claim{Where: c.Where, Compare: []Comparison{{A: side, B: side}}})
 }
 
-// Command is what measures the cells of a claim.
+// Command returns what measures the cells of a claim.
 func (c Claim) Command() string { return c.CommandTo(c.Precision()) }
 
 // CommandTo measures them until intervals are so narrow; 0: as usual.
@@ -283,8 +283,8 @@ func (c Claim) Cells() string {
 	return strings.Join(words, " ")
 }
 
-// Drivers are those of the claim's cells, each at the version that the source had where that can
-// be built; none where all are as the plan has them.
+// Drivers returns the drivers of the claim's cells, each at the version that the source had where
+// that can be built; none where all are as the plan has them.
 func (c Claim) Drivers() []string {
 	var names []string
 	versioned := false

@@ -211,7 +211,7 @@ func (l *assayLoop) window(length time.Duration, first int) (operations, nanos i
 	return m.Operations, m.Nanos, err
 }
 
-// batchSize is how many operations of a duration are timed together.
+// batchSize returns how many operations of a duration are timed together.
 func batchSize(each int64) int64 {
 	if each >= shortNanos {
 		return 1

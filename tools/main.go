@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// tools is what the benchmarks share.
+// tools holds what the benchmarks share.
 type tools struct {
 	ctx     context.Context
 	dir     string // for everything that is made

@@ -63,7 +63,7 @@ func (t *tools) reports() error {
 	return nil
 }
 
-// maxrssUnit is how many bytes a unit of Maxrss is.
+// maxrssUnit returns how many bytes a unit of Maxrss is.
 func maxrssUnit() float64 {
 	if runtime.GOOS == "darwin" {
 		return 1

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// auditFlags are what the audit subcommand was asked for.
+// auditFlags holds what the audit subcommand was asked for.
 type auditFlags struct {
 	outputs[[]audit.Finding]
 	measure bool

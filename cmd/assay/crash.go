@@ -20,7 +20,7 @@ import (
 	"assay/internal/store"
 )
 
-// crashFlags are what the crash subcommand was asked for.
+// crashFlags holds what the crash subcommand was asked for.
 type crashFlags struct {
 	crash.Request
 	drivers []string
@@ -205,7 +205,7 @@ func commandOf(plan string, flags crashFlags) []string {
 	return append(words, "--seed", fmt.Sprint(flags.Seed))
 }
 
-// findingsDir is where counterexamples lie: beside the results.
+// findingsDir returns where counterexamples lie: beside the results.
 func (a *app) findingsDir() (string, error) {
 	location, err := a.localLocation()
 	return filepath.Join(filepath.Dir(location), "crash"), err

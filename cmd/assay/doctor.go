@@ -26,14 +26,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// doctorFlags are what the doctor subcommand was asked for.
+// doctorFlags holds what the doctor subcommand was asked for.
 type doctorFlags struct {
 	outputs[examined]
 	queries, driver, dsn string
 	disk                 bool
 }
 
-// examined is what was found in a file.
+// examined holds what was found in a file.
 type examined struct {
 	path     string
 	found    []doctor.Finding

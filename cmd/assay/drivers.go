@@ -64,7 +64,7 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	return doc.WriteList(a.stdout, list, a.columns())
 }
 
-// about is what a driver is, and what to know before choosing it.
+// about returns what a driver is, and what to know before choosing it.
 func about(d build.Driver) string {
 	if d.Caution == "" {
 		return d.About

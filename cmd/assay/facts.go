@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// factsFlags are what the facts subcommand was asked for.
+// factsFlags holds what the facts subcommand was asked for.
 type factsFlags struct {
 	outputs[facts.Facts]
 	save string
@@ -57,13 +57,13 @@ Without a driver it lists the versions that were measured.`,
 	return cmd
 }
 
-// factsDir is where lint --measure keeps facts.
+// factsDir returns where lint --measure keeps facts.
 func factsDir() (string, error) {
 	cache, err := cacheDir()
 	return filepath.Join(cache, "facts"), err
 }
 
-// factsTable is what assay and this user have measured.
+// factsTable returns what assay and this user have measured.
 func factsTable() (*facts.Table, error) {
 	dir, err := factsDir()
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 	return nil
 }
 
-// storedFacts are those that were measured before, where an experiment cannot be made now
+// storedFacts returns the facts that were measured before, where an experiment cannot be made now
 // for a reason.
 func (a *app) storedFacts(spec string, reason error) (found facts.Facts, err error) {
 	table, err := factsTable()

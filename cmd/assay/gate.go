@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// gateFlags are what the gate subcommand was asked for.
+// gateFlags holds what the gate subcommand was asked for.
 type gateFlags struct {
 	driver, base, head string
 	baseRef, dir       string
@@ -112,7 +112,7 @@ func (f gateFlags) rules() (gate.Rules, error) {
 	return gate.Rules{MaxSlowdown: slowdown, FailUndecided: f.undecided == "fail"}, nil
 }
 
-// gateRequest is what the flags ask for, of a plan.
+// gateRequest returns what the flags ask for, of a plan.
 func (a *app) gateRequest(name string, flags gateFlags) (*lab.Lab, gate.Request, error) {
 	r := gate.Request{PlanFile: planFile(name), Driver: flags.driver, Base: cmp.Or(flags.base, flags.good), Head: cmp.Or(flags.head, flags.bad),
 		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget}

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// initFlags are what the init subcommand was asked for.
+// initFlags holds what the init subcommand was asked for.
 type initFlags struct {
 	db, queries, output string
 	logs                []string

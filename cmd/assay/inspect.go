@@ -155,7 +155,7 @@ func span(names []string) string {
 	return fmt.Sprintf("%s ... %s (%d)", names[0], names[len(names)-1], len(names))
 }
 
-// differences are what two inspections do not share.
+// differences returns what two inspections do not share.
 func differences(a, b *inspection) doc.Document {
 	grid := doc.Grid{Header: []string{"", a.name, b.name}}
 	x, y := a.facts(), b.facts()
@@ -237,7 +237,7 @@ func askedBy(dsn string, f facts.Facts) []doctor.Asked {
 	return all
 }
 
-// fixOf is how a connection gets a setting.
+// fixOf returns how a connection gets a setting.
 func fixOf(s facts.Option, value string, uri bool, f facts.Facts) string {
 	if works := f.WorkingIn(s.Meaning, uri); len(works) > 0 {
 		return "write " + works[0].With(value) + " in the DSN, once"
@@ -248,7 +248,7 @@ func fixOf(s facts.Option, value string, uri bool, f facts.Facts) string {
 	return "PRAGMA " + s.Meaning + " = " + value + " on each connection"
 }
 
-// readBack is what a DSN asks for, and what settings read back as.
+// readBack returns what a DSN asks for, and what settings read back as.
 func (e examined) readBack() (d doc.Document) {
 	if e.settings == nil {
 		return nil

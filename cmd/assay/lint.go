@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lintFlags are what the lint subcommand was asked for.
+// lintFlags holds what the lint subcommand was asked for.
 type lintFlags struct {
 	outputs[lint.Result]
 	dir     string

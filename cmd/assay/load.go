@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// loadFlags are what the load subcommand was asked for.
+// loadFlags holds what the load subcommand was asked for.
 type loadFlags struct {
 	config   load.Config
 	rates    []float64

@@ -174,7 +174,7 @@ func usage(err error, hints ...string) error {
 	return &exitError{statusUsage, err, hints}
 }
 
-// app is what all subcommands share.
+// app holds what all subcommands share.
 type app struct {
 	stdout, stderr io.Writer // without control characters of others
 	terminal       *os.File  // behind stderr; nil where it is none

@@ -16,7 +16,7 @@ import (
 	"assay/internal/sys/hostlock"
 )
 
-// cacheDir is where workers, datasets and running databases lie; all of it
+// cacheDir returns where workers, datasets and running databases lie; all of it
 // can be deleted at any time when no run is going on.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
@@ -109,7 +109,7 @@ func wrongLocation(err error) error {
 // have one of their own.
 var hostLock = hostlock.Path
 
-// lab is where runs are made. The progress of what is done in it is shown until the
+// lab returns where runs are made. The progress of what is done in it is shown until the
 // command ends, or closes it to print something.
 func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	a.cleansUp.Store(true)

@@ -85,7 +85,7 @@ func (p *progress) draw() {
 	fmt.Fprint(p.terminal, strings.Join(lines, "\n"))
 }
 
-// size is that of the terminal, in columns and lines.
+// size returns the size of the terminal, in columns and lines.
 func (p *progress) size() (width, height int) {
 	width, height, err := term.GetSize(int(p.terminal.Fd()))
 	if err != nil || width < 2 {
@@ -217,7 +217,7 @@ func (p *progress) Measure(e runner.Event) {
 	p.line("%s", doing(e))
 }
 
-// timeLeft is how long measuring still takes; while that is unknown, all of the budget.
+// timeLeft returns how long measuring still takes; while that is unknown, all of the budget.
 func timeLeft(e runner.Event) time.Duration {
 	return max(0, cmp.Or(e.Total, e.Budget)-e.Done)
 }
@@ -244,7 +244,7 @@ func joined(by, text string) string {
 	return by + text
 }
 
-// statusLine is how long it will take, a bar, and what is done. The bar is short where
+// statusLine returns how long it will take, a bar, and what is done. The bar is short where
 // a terminal of so many columns has no room for what is done.
 func statusLine(e runner.Event, columns int) string {
 	width := 20

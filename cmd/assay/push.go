@@ -12,7 +12,7 @@ import (
 	"assay/internal/store"
 )
 
-// pushes are what became of bringing results from this machine's file to a store on a
+// pushes holds what became of bringing results from this machine's file to a store on a
 // server.
 type pushes struct {
 	server  string   // URL; empty: results stay here

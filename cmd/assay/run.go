@@ -24,7 +24,7 @@ import (
 	"assay/plans"
 )
 
-// runFlags are what the run subcommand was asked for.
+// runFlags holds what the run subcommand was asked for.
 type runFlags struct {
 	drivers   []string
 	only      []string
@@ -197,7 +197,7 @@ const notBegun = "nothing was measured yet"
 // resumable is the hint where a command can go on.
 func resumable(resume string) string { return "what was finished is kept; resume with: " + resume }
 
-// interrupted is how a command ends that a signal stopped, with what was kept; the error where
+// interrupted returns how a command ends that a signal stopped, with what was kept; the error where
 // none did.
 func interrupted(ctx context.Context, err error, hints ...string) error {
 	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
@@ -206,7 +206,7 @@ func interrupted(ctx context.Context, err error, hints ...string) error {
 	return &exitError{statusInterrupted, errors.New("interrupted"), hints}
 }
 
-// stopped is how a command ends that an error or a signal kept from doing all. The hint
+// stopped returns how a command ends that an error or a signal kept from doing all. The hint
 // says what was kept.
 func stopped(ctx context.Context, err error, resume, hint string) error {
 	if errors.As(err, new(*lab.InputError)) {
@@ -222,7 +222,7 @@ func stopped(ctx context.Context, err error, resume, hint string) error {
 	return interrupted(ctx, &exitError{statusFailed, err, hints}, hints...)
 }
 
-// planFile is where a run's plan lies, so that it is found again from another
+// planFile returns where a run's plan lies, so that it is found again from another
 // folder.
 func planFile(name string) string {
 	if _, builtIn := plans.Read(name); builtIn {
@@ -301,7 +301,7 @@ func (a *app) showScreen(r *report.Report) error {
 // say writes a text to stderr; a terminal would break its lines inside words.
 func (a *app) say(text string) { fmt.Fprintln(a.stderr, fold(columnsOf(a.terminal), text)) }
 
-// columns is how wide the terminal behind stdout is; 0: there is none, or it does not say.
+// columns returns how wide the terminal behind stdout is; 0: there is none, or it does not say.
 func (a *app) columns() int { return columnsOf(a.screen) }
 
 func columnsOf(terminal *os.File) int {

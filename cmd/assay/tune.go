@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// tuneFlags are what the tune subcommand was asked for.
+// tuneFlags holds what the tune subcommand was asked for.
 type tuneFlags struct {
 	durability    string
 	memory        string

@@ -76,7 +76,7 @@ func (a Advisory) Versions() string {
 	return strings.Join(all, ", ")
 }
 
-// Build is what a build, or a file that pins one, says of itself.
+// Build holds what a build, or a file that pins one, says of itself.
 type Build struct {
 	Engine, EngineVersion string // empty: not known
 	Library, Version      string // the driver's module
@@ -127,7 +127,7 @@ func (r Range) has(low, high string) bool {
 	return known && too && slices.Compare(first, from) >= 0 && slices.Compare(last, before) < 0
 }
 
-// Packages are those of a registry, such as npm, whose versions Pinned knows.
+// Packages returns the packages of a registry, such as npm, whose versions Pinned knows.
 func Packages(registry string) (names []string) {
 	for library := range table.Bundled {
 		if name, of := strings.CutPrefix(library, registry+":"); of {

@@ -24,8 +24,8 @@ type Answer struct {
 	Only     *Candidate   // without picks: the one that ran every operation; nil where several did
 	Decided  int          // tables in which something is decided
 	Open     []*Table     // tables that were asked for in which something is undecided that may matter
-	// Decidable are those that a run with a budget of Needs is likely to decide; 0 where there
-	// are none.
+	// Decidable holds the tables that a run with a budget of Needs is likely to decide; 0 where
+	// there are none.
 	Decidable  []*Table
 	Needs      time.Duration
 	Near       []*Table // undecided tables that differ so little that it hardly matters
@@ -41,7 +41,7 @@ type Column struct{ Driver, Profile string }
 // Column is the driver and the profile of the row.
 func (r *Row) Column() Column { return Column{r.Driver, r.Cell.Profile} }
 
-// Name is how sentences call it.
+// Name returns how sentences call it.
 func (c Column) Name() string {
 	if c.Profile == "" {
 		return c.Driver
@@ -67,7 +67,7 @@ type Entry struct {
 	Cost *stat.Interval
 }
 
-// Standing is how a row stands in its table.
+// Standing says how a row stands in its table.
 type Standing int
 
 // The standings.
@@ -195,7 +195,7 @@ func (a *Answer) pick(r *Result) {
 	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.wins - x.wins }) // the stronger class first where they are recommended as often
 }
 
-// Lead is what is to be used, or most likely is; nil where that is open.
+// Lead returns what is to be used, or most likely is; nil where that is open.
 func (a Answer) Lead() *Row {
 	switch {
 	case len(a.Picks) > 0:
@@ -324,7 +324,7 @@ func (t *Table) settles() bool {
 	})
 }
 
-// Standing is how a row stands among those that are ranked with it.
+// Standing returns how a row stands among those that are ranked with it.
 func (k *Ranking) Standing(row *Row) Standing {
 	if k == nil {
 		return NotCompared

@@ -25,7 +25,7 @@ const (
 // aboutPrograms are facts that say nothing of what was measured.
 var aboutPrograms = []string{factOpen, factOpenWith, factExecute}
 
-// Code is what a program writes to open the connection, in the language of its target,
+// Code returns what a program writes to open the connection, in the language of its target,
 // which is one of the targets; empty where the target does not say it.
 func (c Connection) Code(targets []assay.Target) []string {
 	i := slices.IndexFunc(targets, func(t assay.Target) bool { return t.Name() == c.cell.Target() && t.Build == c.cell.Build })
@@ -46,7 +46,7 @@ func (c Connection) Code(targets []assay.Target) []string {
 	return lines
 }
 
-// options are what the worker issued for what was asked neither as SQL nor within the DSN:
+// options returns what the worker issued for what was asked neither as SQL nor within the DSN:
 // what its driver takes as arguments beside the DSN.
 func (c Connection) options() string {
 	var all []string

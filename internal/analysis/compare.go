@@ -53,7 +53,7 @@ func (t *Table) conclude(judged verdicts) {
 	t.sortRows()
 }
 
-// primary is what the rows of a table are compared by. A row that failed in some launch
+// primary returns what the rows of a table are compared by. A row that failed in some launch
 // has no figures and no say.
 func primary(rows []*Row, alike assay.Cell) assay.Metric {
 	var cells [][]*Trial
@@ -66,7 +66,7 @@ func primary(rows []*Row, alike assay.Cell) assay.Metric {
 	return metric
 }
 
-// mode is how the row's first measured trial was measured.
+// mode returns how the row's first measured trial was measured.
 func (r *Row) mode() assay.Mode {
 	for _, t := range r.Trials {
 		if t.Mode != "" {
@@ -118,8 +118,8 @@ func (r *Row) promise() assay.Promise {
 	return assay.Promise{Durability: r.Durability, Settings: r.Settings}
 }
 
-// Unequal is how the promises of two rows about durability differ, the other's first; nil where
-// they do not, or where one of them only reads: it promises nothing.
+// Unequal returns how the promises of two rows about durability differ, the other's first; nil
+// where they do not, or where one of them only reads: it promises nothing.
 func (r *Row) Unequal(other *Row) *UnlikePromises {
 	if !r.Table.Changes || !other.Table.Changes || !r.promise().Unequal(other.promise()) {
 		return nil
@@ -156,7 +156,7 @@ func (r *Row) Synced(other *Row) *UnlikeSyncs {
 	return unlike
 }
 
-// UnlikeSyncs are how those sync otherwise that a target with its profile is ranked with, each
+// UnlikeSyncs returns how those sync otherwise that a target with its profile is ranked with, each
 // once.
 func (r *Result) UnlikeSyncs(use *Row) (all []UnlikeSyncs) {
 	seen := map[string]bool{}
@@ -306,14 +306,14 @@ func joinMean(mean, value, n float64) float64 {
 	return math.Pow(mean, (n-1)/n) * math.Pow(value, 1/n)
 }
 
-// layout is what launches have in common whose programs are linked alike.
+// layout identifies the launches whose programs are linked alike.
 type layout struct {
 	run    string
 	group  string
 	number int // 0: there is one only, and each launch stands for itself
 }
 
-// launch is what trials that are paired have in common.
+// launch identifies the trials that are paired.
 type launch struct {
 	run    string
 	group  string

@@ -10,13 +10,13 @@ import (
 	"assay/internal/stat"
 )
 
-// Rule is the one by which two rows are compared, whichever is the first: with
+// Rule returns the rule by which two rows are compared, whichever is the first: with
 // the smaller margin and the louder noise.
 func (r *Row) Rule(other *Row) stat.Rule {
 	return stat.Rule{Margin: min(r.Table.Margin, other.Table.Margin), Noise: max(r.Table.Systematic, other.Table.Systematic), Planned: r.Table.Planned}
 }
 
-// Basis is what the launches of two rows that are compared have in common.
+// Basis says what the launches of two rows that are compared have in common.
 type Basis int
 
 // The bases, weakest first.
@@ -177,7 +177,7 @@ func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, 
 	return figures, partners, metric.HigherBetter
 }
 
-// borrows is what a comparison of two rows by their tables' primary metric borrows
+// borrows returns what a comparison of two rows by their tables' primary metric borrows
 // about its variance.
 func (r *Row) borrows(other *Row, metric assay.Metric, p stat.Pairs) stat.Prior {
 	if metric.Name != r.Table.Primary.Name || metric.Name != other.Table.Primary.Name || r.mode() != other.mode() {
@@ -220,7 +220,7 @@ func (r *Row) span() (from, to time.Time) {
 	return from, to
 }
 
-// runs are those that the row's launches are of.
+// runs returns the runs that the row's launches are of.
 func (r *Row) runs() map[string]bool {
 	runs := map[string]bool{}
 	for _, t := range r.Counted() {
@@ -229,7 +229,7 @@ func (r *Row) runs() map[string]bool {
 	return runs
 }
 
-// Change is what another value of a coordinate does to one target with one profile.
+// Change says what another value of a coordinate does to one target with one profile.
 type Change struct {
 	Row, Base *Row
 	Comparison

@@ -20,7 +20,7 @@ type contest struct {
 	tests  map[[2]*Row]int // the one of pairs.Tests that two rows have, either way round
 }
 
-// verdicts are what is judged of one table.
+// verdicts holds the judgements of one table.
 type verdicts struct{ rows, factors stat.Judged }
 
 // judge compares the rows of all tables. Those that were measured in the
@@ -157,7 +157,7 @@ func (c *contest) compare(a, b *Row) (Comparison, bool) {
 	return all, true
 }
 
-// figures is what the figures of two rows say, whatever they promise.
+// figures returns what the figures of two rows say, whatever they promise.
 func (c *contest) figures(a, b *Row) (Comparison, bool) {
 	i, asked := c.tests[[2]*Row{a, b}]
 	if !asked {

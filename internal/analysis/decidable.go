@@ -55,7 +55,7 @@ func reserved(needs time.Duration) time.Duration {
 	return (needs + needs/5).Truncate(10*time.Second) + 10*time.Second
 }
 
-// launchesToDecide is how many launches everything is decided with that is open; 0 where
+// launchesToDecide returns how many launches everything is decided with that is open; 0 where
 // that cannot be told.
 func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches

@@ -247,7 +247,7 @@ func compiled(c assay.Cell) map[string]string {
 	return all
 }
 
-// issuedBut is what a connection gets beside one setting: SQL, and parts of the
+// issuedBut returns what a connection gets beside one setting: SQL, and parts of the
 // DSN.
 func (r *Row) issuedBut(setting string) []string {
 	parts := append(strings.FieldsFunc(r.DSN, func(r rune) bool { return r == '?' || r == '&' }), r.Each...)
@@ -297,7 +297,7 @@ func (r *Result) warnOfGrowth() {
 	}
 }
 
-// familyOf is what cells have in common that differ in their number of
+// familyOf returns what cells have in common that differ in their number of
 // operations only. A transaction that is the whole block differs with it.
 func familyOf(c assay.Cell) string {
 	n := c.Params[countParam]
@@ -344,7 +344,7 @@ func (r *Result) warnOfDisk() {
 // commits are synced before they are acknowledged.
 const SyncBeforeAck = "sync-before-ack"
 
-// syncedCommits is how many commits a second a row acknowledges whose syncs a
+// syncedCommits returns how many commits a second a row acknowledges whose syncs a
 // trace saw; 0 where it saw none. It is at most one to a sync, since figures may
 // be of rows, and at most one to a transaction, since a commit may sync several
 // files, and some of them at no cost.

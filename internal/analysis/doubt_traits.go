@@ -1,6 +1,6 @@
 package analysis
 
-// Trait is what displays and audits have to know of a kind of doubt beside its words.
+// Trait says what displays and audits have to know of a kind of doubt beside its words.
 type Trait uint
 
 // The traits.

@@ -39,7 +39,7 @@ func firstTyped(all []Connection) (Connection, bool) {
 	return all[i], true
 }
 
-// Requested is what the whole profile asks for the setting that is left out.
+// Requested returns what the whole profile asks for the setting that is left out.
 func Requested(row *Row) string {
 	if row.Reference != nil {
 		for _, s := range row.Reference.Settings {

@@ -8,7 +8,7 @@ import (
 	"assay"
 )
 
-// Phase is what a row spends in one phase of an execution.
+// Phase holds what a row spends in one phase of an execution.
 type Phase struct {
 	Name   string // query, next, ...
 	Figure Figure
@@ -32,7 +32,7 @@ func (r *Row) Phases() []Phase {
 	return phases
 }
 
-// Have are those of the metrics that some row of the table has.
+// Have returns those of the metrics that some row of the table has.
 func (t *Table) Have(metrics []string) []string {
 	return slices.DeleteFunc(slices.Clone(metrics), func(name string) bool {
 		return !slices.ContainsFunc(t.Rows, func(r *Row) bool { _, has := r.Figure(name); return has })

@@ -17,7 +17,7 @@ import (
 	"assay/internal/sys/guard"
 )
 
-// Result is what one run says.
+// Result holds what one run says.
 type Result struct {
 	Run         assay.Run
 	Earlier     []assay.Run  // further runs whose launches count too, the newest first
@@ -86,7 +86,7 @@ type Row struct {
 	Judged
 }
 
-// Measured is what the trials of a cell have in common, and what they measured.
+// Measured holds what the trials of a cell have in common, and what they measured.
 type Measured struct {
 	Cell      assay.Cell
 	Twin      bool             // the reference again
@@ -98,7 +98,7 @@ type Measured struct {
 	Trials    []Trial // in the order of launches
 }
 
-// Judged is what comparisons say of a row: conclude.
+// Judged holds what comparisons say of a row: conclude.
 type Judged struct {
 	Rank int // 1 is best, ties share a rank; 0: not ranked
 	// Floor is the ratio of the table's primary metric to the floor's, paired by
@@ -142,7 +142,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	return r, nil
 }
 
-// Rows are those of all tables, in their order, without twins and factors.
+// Rows returns the rows of all tables, in their order, without twins and factors.
 func (r *Result) Rows() iter.Seq[*Row] {
 	return func(yield func(*Row) bool) {
 		for _, t := range r.Tables {
@@ -170,10 +170,10 @@ func (r *Result) Failed() bool {
 	return false
 }
 
-// Name is how sentences call the row: the driver and its profile.
+// Name returns how sentences call the row: the driver and its profile.
 func (r *Row) Name() string { return r.Column().Name() }
 
-// ID is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE; empty
+// ID returns how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE; empty
 // for no row.
 func (r *Row) ID() string {
 	if r == nil {
@@ -196,7 +196,7 @@ func (r *Row) Figure(metric string) (Figure, bool) {
 type cell struct {
 	Measured
 	ablation bool // of the stage in which settings are left out
-	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
+	// latencies holds the latencies of calm and of disturbed trials: upper bound in ns, count.
 	latencies map[bool]map[int64]int64
 }
 

@@ -9,10 +9,10 @@ import (
 	"assay/internal/stat"
 )
 
-// Noise is what comparisons of equal things say about a machine.
+// Noise holds what comparisons of equal things say about a machine.
 type Noise struct{ Kinds []NoiseKind }
 
-// NoiseKind is what they say for one kind of operation.
+// NoiseKind holds what they say for one kind of operation.
 type NoiseKind struct {
 	Operation string
 	Pairs     int           // comparisons of a thing with itself that have enough launches for a verdict

@@ -10,7 +10,7 @@ import (
 	"assay/internal/stat"
 )
 
-// Suggestion is what to use for all operations together, of what promises one class of
+// Suggestion says what to use for all operations together, of what promises one class of
 // durability: the others are not compared with it, in reads neither, since who chooses among
 // them does not choose by speed.
 type Suggestion struct {
@@ -98,7 +98,7 @@ type Candidate struct {
 	open       bool
 }
 
-// Connection is how a target with a profile was opened.
+// Connection says how a target with a profile was opened.
 type Connection struct {
 	Name     string
 	DSN      string   // with app.db for the file; empty where the driver has none
@@ -369,7 +369,7 @@ func (k *Ranking) ahead() *Row {
 	return slices.MinFunc(k.Rows, func(a, b *Row) int { return byFigure(a, b, k.Table.Primary) })
 }
 
-// NewConnection is how a row was opened, ready to paste.
+// NewConnection returns how a row was opened, ready to paste.
 func NewConnection(row *Row) Connection {
 	return Connection{
 		cell:     row.Cell,

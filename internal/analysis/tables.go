@@ -13,7 +13,7 @@ import (
 	"assay/internal/stat"
 )
 
-// operation is what one table is made of: the cells of one operation.
+// operation holds what one table is made of: the cells of one operation.
 type operation struct {
 	title                       string
 	rows, twins, factors, bases []*cell
@@ -175,7 +175,7 @@ func title(c assay.Cell, workload, pool bool) string {
 	return wording.Clean(strings.Join(append([]string{name}, c.Words(named...)...), ", "))
 }
 
-// timeOf is what a number of launches of the table take. Rows that get no verdict have the
+// timeOf returns what a number of launches of the table take. Rows that get no verdict have the
 // least of them only, and those that failed no more than they had. Nothing runs for a sum: its
 // launch is that of its operations.
 func (t *Table) timeOf(launches int) time.Duration {
@@ -204,14 +204,14 @@ func (t *Table) timeOf(launches int) time.Duration {
 	return sum
 }
 
-// Unlike is how the promises of a row differ from those of its reference; nil where they do
+// Unlike returns how the promises of a row differ from those of its reference; nil where they do
 // not, or where they are not compared.
 func (r *Row) Unlike() *UnlikePromises {
 	c, _ := r.comparison()
 	return c.Unlike
 }
 
-// comparison is that of a row with its baseline, by the table's primary metric.
+// comparison returns the comparison of a row with its baseline, by the table's primary metric.
 func (r *Row) comparison() (Comparison, bool) {
 	f, has := r.Figure(r.Table.Primary.Name)
 	if !has || f.Comparison == nil {

@@ -9,7 +9,7 @@ import (
 	"assay"
 )
 
-// Trial is what one launch measured of a cell: an assay.Trial without its histogram
+// Trial holds what one launch measured of a cell: an assay.Trial without its histogram
 // and without what Measured holds once for all launches.
 type Trial struct {
 	Run          string
@@ -49,13 +49,13 @@ func (t *Trial) Has(metric string) bool {
 	return has
 }
 
-// As is how the trial was measured.
+// As returns how the trial was measured.
 func (t *Trial) As() assay.Mode { return t.Mode }
 
-// Ended is how the trial ended.
+// Ended returns how the trial ended.
 func (t *Trial) Ended() assay.Outcome { return t.Outcome }
 
-// Figures are those of one launch by metric. A report has hundreds of thousands of
+// Figures holds the figures of one launch by metric. A report has hundreds of thousands of
 // them: as maps they would take most of its memory.
 type Figures struct {
 	names  []string // sorted; launches share them

@@ -15,7 +15,7 @@ const (
 	Drift             = "drift"
 )
 
-// UnlikePromises is why two rows are not compared: their classes of durability differ, or
+// UnlikePromises says why two rows are not compared: their classes of durability differ, or
 // only one of one class syncs its commits.
 type UnlikePromises struct {
 	Names   [2]string
@@ -34,7 +34,7 @@ func (u UnlikePromises) Warning() Warning {
 		}))
 }
 
-// UnlikeSyncs is how two rows of one class of durability sync otherwise.
+// UnlikeSyncs says how two rows of one class of durability sync otherwise.
 type UnlikeSyncs struct {
 	Setting string // as it was read back
 	Names   [2]string

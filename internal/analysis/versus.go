@@ -29,7 +29,7 @@ type Versus struct {
 	Runs *RunDifference
 }
 
-// RunDifference is what two runs do not share beside what is compared. They never
+// RunDifference holds what two runs do not share beside what is compared. They never
 // share their time: launches are not paired, and what changed between the two is in
 // every ratio.
 type RunDifference struct {
@@ -139,7 +139,7 @@ func cellsOf(s, other Side) []*Row {
 	})
 }
 
-// closeness is how much a side says of its cells.
+// closeness returns how much a side says of its cells.
 func (s Side) closeness() int {
 	n := len(s.Where)
 	if assay.ParseDriverName(s.Where["driver"]).Version != "" {
@@ -204,7 +204,7 @@ func severalBuilds(rows []*Row, skip map[string]bool) []string {
 // notMatched are coordinates that cells need not share to be compared.
 var notMatched = map[string]bool{"engine": true, "without": true}
 
-// matchKey is what two cells have in common that are compared.
+// matchKey returns what two cells have in common that are compared.
 func matchKey(c assay.Cell, skip map[string]bool) string {
 	var key strings.Builder
 	write := func(name, value string) {

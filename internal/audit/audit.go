@@ -22,7 +22,7 @@ import (
 	"assay/published"
 )
 
-// Verdict is what this machine says about a claim.
+// Verdict says what this machine says about a claim.
 type Verdict string
 
 // The verdicts.
@@ -190,7 +190,7 @@ func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 	return e, nil
 }
 
-// meanTook is how long a launch of a row took.
+// meanTook returns how long a launch of a row took.
 func meanTook(row *analysis.Row) time.Duration {
 	var sum time.Duration
 	for _, t := range row.Trials {
@@ -214,7 +214,7 @@ func ended(row *analysis.Row) string {
 	return fmt.Sprintf("%s: %s here%s: %s", row.Name(), row.Outcome, in, row.Reason)
 }
 
-// metric is the one that the claim compares.
+// metric returns the metric that the claim compares.
 func (f *Finding) metric() assay.Metric {
 	metric, _ := assay.MetricByName(f.Claim.Metric) // known: the claim was checked
 	return metric
@@ -346,7 +346,7 @@ func syncAlike(a, b *analysis.Row) bool {
 	return asked != "" && asked == requested(b, kv.Sync)
 }
 
-// requested is what a row's profile asks of a setting; empty where it says nothing.
+// requested returns what a row's profile asks of a setting; empty where it says nothing.
 func requested(row *analysis.Row, name string) string {
 	for _, s := range row.Settings {
 		if s.Name == name {

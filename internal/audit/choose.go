@@ -50,7 +50,7 @@ func (c cells) better(newer cells) bool {
 	return c.worth() > newer.worth()
 }
 
-// worth is how much runs have of a comparison: more where both cells have as many launches
+// worth returns how much runs have of a comparison: more where both cells have as many launches
 // as are fixed beforehand, and most where these are of a common run; 0 where a cell is not there.
 func (c cells) worth() int {
 	switch {

@@ -30,8 +30,8 @@ func inWords(all []Difference) string {
 
 const notStated = "not stated"
 
-// differences are those of the cells that are compared, but for those that are shown not to
-// matter. There are none where a cell is missing.
+// differences returns the differences of the cells that are compared, but for those that are shown
+// not to matter. There are none where a cell is missing.
 func (f *Finding) differences(of cells) []Difference {
 	if of.worth() == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (f *Finding) under(cell map[string]string) map[string]string {
 // told beside the figure, which is of the others.
 const fewFailures = 0.01
 
-// outcome is that of a row, but for requests that failed now and then.
+// outcome returns the outcome of a row, but for requests that failed now and then.
 func outcome(row *analysis.Row) assay.Outcome {
 	if share := failures(row); row.Outcome == assay.Failed && 0 < share && share <= fewFailures {
 		return assay.OK

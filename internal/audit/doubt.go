@@ -74,7 +74,7 @@ type kind struct {
 	alike bool     // all say the same
 }
 
-// kinds are those of a claim's doubts, in the order in which its comparisons have them.
+// kinds returns the kinds of a claim's doubts, in the order in which its comparisons have them.
 func (f Finding) kinds() []kind {
 	var all []kind
 	for _, e := range f.Evidence {
@@ -136,7 +136,7 @@ func (f Finding) figures() int {
 	return len(slices.Compact(cells))
 }
 
-// Codes are those of the doubts, each once.
+// Codes returns the codes of the doubts, each once.
 func (f Finding) Codes() []string {
 	var codes []string
 	for _, k := range f.kinds() {

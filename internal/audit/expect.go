@@ -37,7 +37,7 @@ func (e *Evidence) against(higherBetter bool) float64 {
 	return e.Here.Beyond(low, high)
 }
 
-// gain is how much better A is than B, above 1 where it is.
+// gain returns how much better A is than B, above 1 where it is.
 func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
 	if higherBetter {
 		return ratio

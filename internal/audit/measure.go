@@ -13,7 +13,7 @@ import (
 	"assay/published"
 )
 
-// Work is what one run measures: the cells of claims about one plan.
+// Work holds what one run measures: the cells of claims about one plan.
 type Work struct {
 	Plan   string
 	Claims []published.Claim // with what decides each alone
@@ -40,7 +40,8 @@ func (w Work) Sides() []map[string][]string {
 	return sides
 }
 
-// Drivers are those of all its claims, each as [published.Claim.Drivers] has it; none: the plan's.
+// Drivers returns the drivers of all its claims, each as [published.Claim.Drivers] has it; none:
+// the plan's.
 func (w Work) Drivers() []string {
 	all := published.Claim{Versions: map[string]string{}}
 	for _, c := range w.Claims {
@@ -65,7 +66,7 @@ func (w Work) Precision() float64 {
 	return least
 }
 
-// Says is what the claims say, each on a line.
+// Says returns what the claims say, each on a line.
 func (w Work) Says() string {
 	var lines []string
 	for _, c := range w.Claims {
@@ -84,7 +85,7 @@ func (w Work) with(other Work) Work {
 	return Work{Plan: w.Plan, Claims: slices.Concat(w.Claims, other.Claims), stage: w.stage, needs: max(w.needs, other.needs), half: narrower(w.half, other.half), took: both}
 }
 
-// launch is how long one of all its cells takes by those that were measured; 0 where one was
+// launch returns how long one of all its cells takes by those that were measured; 0 where one was
 // not. The baseline is measured twice.
 func (w Work) launch() time.Duration {
 	var sum, most time.Duration
@@ -144,7 +145,7 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 	}
 }
 
-// session is what Measure knows while it goes on.
+// session holds what Measure knows while it goes on.
 type session struct {
 	meter    Meter
 	launches map[string]time.Duration // estimates, by the work's key
@@ -169,7 +170,7 @@ const (
 	chance                  // it likely takes longer than the rest of the budget, at most twice as long
 )
 
-// work is what decides a claim; has is false where another run is of no use to it.
+// work returns what decides a claim; has is false where another run is of no use to it.
 func (s session) work(f Finding) (w Work, has bool) {
 	made := s.measured[id(f.Claim)]
 	if !f.open() || made == maxRuns || made > 0 && f.lacksFigures() {
@@ -212,8 +213,8 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 	return first, min(budget, max(MinSlice, first.need, time.Duration(part))), nil
 }
 
-// works are what open claims need that is worth a try: claims together that share cells, as long
-// as the budget is enough for all of them.
+// works returns what open claims need that is worth a try: claims together that share cells, as
+// long as the budget is enough for all of them.
 func (s session) works(ctx context.Context, findings []Finding, budget time.Duration) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {

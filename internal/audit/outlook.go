@@ -14,7 +14,7 @@ import (
 // leastLaunches are what a claim without figures needs.
 const leastLaunches = 3
 
-// need is what likely decides an open comparison.
+// need holds what likely decides an open comparison.
 type need struct {
 	stat.Needed
 	holds bool // what it then likely says
@@ -109,8 +109,8 @@ func narrower(a, b float64) float64 {
 	return min(a, b)
 }
 
-// outlook is how to decide an open claim, and how long that likely takes; empty where something
-// of it was not compared yet.
+// outlook returns how to decide an open claim, and how long that likely takes; empty where
+// something of it was not compared yet.
 func (f Finding) outlook() (command, takes string) {
 	if !f.open() || f.lacksFigures() {
 		return "", ""

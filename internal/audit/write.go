@@ -17,7 +17,7 @@ import (
 	"assay/published"
 )
 
-// Formats are those of findings.
+// Formats holds the formats of findings.
 var Formats = format.List[[]Finding]{
 	{Name: "markdown", Write: func(w io.Writer, findings []Finding) error { return doc.WriteMarkdown(w, document(findings)) }},
 	{Name: "csv", Write: writeCSV},
@@ -161,7 +161,7 @@ func took(r assay.Run) string {
 	return r.Finished.Sub(r.Started).Round(time.Second).String()
 }
 
-// machine is what a figure depends on first.
+// machine returns what a figure depends on first.
 func machine(host map[string]string) string {
 	var words []string
 	for _, name := range []string{"cpu", "cores", "memory", "virtualization", "distribution", "kernel", "filesystem"} {
@@ -345,7 +345,7 @@ func writeCSV(w io.Writer, findings []Finding) error {
 	return out.Error()
 }
 
-// runs are those whose launches were compared, the newest first.
+// runs returns the runs whose launches were compared, the newest first.
 func (e Evidence) runs() []assay.Run {
 	if e.Report == nil {
 		return nil
@@ -353,7 +353,7 @@ func (e Evidence) runs() []assay.Run {
 	return append([]assay.Run{e.Report.Run}, e.Report.Earlier...)
 }
 
-// runs are those of all comparisons, each once, the newest first.
+// runs returns the runs of all comparisons, each once, the newest first.
 func (f Finding) runs() []assay.Run {
 	var all []assay.Run
 	for _, e := range f.Evidence {
@@ -373,7 +373,7 @@ func appendNew(all, more []assay.Run) []assay.Run {
 	return all
 }
 
-// identifiers are those of runs, separated by blanks.
+// identifiers returns the identifiers of runs, separated by blanks.
 func identifiers(runs []assay.Run) string {
 	var ids []string
 	for _, r := range runs {

@@ -30,7 +30,7 @@ type amalgamation struct {
 // header's.
 var amalgamationFiles = map[string]string{"sqlite3.c": "sqlite3.h", "sqlite3-binding.c": "sqlite3-binding.h"}
 
-// download is what the go command says of a module that it has fetched.
+// download holds what the go command says of a module that it has fetched.
 type download struct{ Path, Version, Dir, Info, Sum, Error string }
 
 // offline, among variables, has the go command use what was fetched before.

@@ -32,7 +32,7 @@ type Event struct {
 	Number, Of int
 }
 
-// State is how far the build of a worker is.
+// State says how far the build of a worker is.
 type State string
 
 // The states of a build.
@@ -307,7 +307,7 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 	return j, err
 }
 
-// slot is that of a build of this name and digest.
+// slot returns the slot of a build of this name and digest.
 func (b *Builder) slot(name Spec, digest string) (slot, error) {
 	program, err := filepath.Abs(filepath.Join(b.Cache, "workers", strings.NewReplacer(":", "+", "=", "-").Replace(name.String())+"-"+digest[:16]))
 	return slot{digest, program}, err
@@ -368,8 +368,8 @@ func (j *job) atVersion(t tree) (tree, error) {
 	return changed, nil
 }
 
-// modules are those that the build is asked to be made of, path@version each: the driver, and
-// the engine where that is another one than the driver's own go.mod says.
+// modules returns the modules that the build is asked to be made of, path@version each: the
+// driver, and the engine where that is another one than the driver's own go.mod says.
 func (j *job) modules() []string {
 	all := []string{j.driver.Module + "@" + cmp.Or(j.version, j.driver.Version)}
 	if j.engine.Name != "" {

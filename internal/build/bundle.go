@@ -20,7 +20,7 @@ const bundleFile = "bundle.json"
 // maxBundleFile bounds what is read of it.
 const maxBundleFile = 16 << 20
 
-// Bundle is what lies beside a program that was unpacked from one: a plan, its data, and
+// Bundle holds what lies beside a program that was unpacked from one: a plan, its data, and
 // workers that were built where the bundle was made. A nil Bundle has nothing.
 type Bundle struct {
 	Dir     string   `json:"-"`       // an absolute path; all others are relative to it
@@ -41,7 +41,7 @@ type Packed struct {
 	Sums   map[string]string `json:"sums"`
 }
 
-// system is that which programs run on.
+// system returns the system that programs run on.
 func system() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
 // FindBundle finds the bundle that this program was unpacked from; nil: there is none.

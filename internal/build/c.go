@@ -94,7 +94,7 @@ func (j *cJob) worker(cached bool) (w Worker, err error) {
 	return w, err
 }
 
-// compiled is all that SQLite is compiled from and with, but for the options.
+// compiled returns all that SQLite is compiled from and with, but for the options.
 func (j *cJob) compiled() string {
 	return fmt.Sprintf("%q %q %q %q %q %q", j.version, j.compiler[1:], optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
 }
@@ -194,7 +194,7 @@ func outputOf(ctx context.Context, dir string, env []string, command ...string) 
 	return stdout.Bytes(), stderr.String(), err
 }
 
-// commandError is that of a command that failed, with all that it said, and what to do
+// commandError is the error of a command that failed, with all that it said, and what to do
 // about it where that is known.
 type commandError struct {
 	command, said, hint string

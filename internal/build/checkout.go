@@ -97,7 +97,7 @@ func digestFile(h hash.Hash, relative, name string) error {
 	return err
 }
 
-// describe is what git says of a folder; empty where it is none of git's.
+// describe returns what git says of a folder; empty where it is none of git's.
 func describe(ctx context.Context, dir string) string {
 	out, err := exec.CommandContext(ctx, "git", "-C", dir, "describe", "--tags", "--always", "--dirty").Output()
 	if err != nil {
@@ -132,7 +132,7 @@ func checkoutVersion(path, state, digest string) string {
 	return base + "-" + rest + "checkout.d" + digest[:12]
 }
 
-// checkout is the one that a spec's version names.
+// checkout returns the checkout that a spec's version names.
 func (b *Builder) checkout(path, version string) (Checkout, bool) {
 	for _, c := range b.Checkouts {
 		if c.Module == path && c.Version == version {

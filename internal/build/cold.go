@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cold is what building a worker takes where nothing was compiled before. The
+// Cold says what building a worker takes where nothing was compiled before. The
 // sources of its modules are fetched already.
 type Cold struct {
 	Took time.Duration // of the compiler and the linker

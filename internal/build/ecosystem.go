@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Ecosystem is where a driver's library is published, as package URLs name it.
+// Ecosystem says where a driver's library is published, as package URLs name it.
 type Ecosystem string
 
 // The ecosystems.
@@ -26,7 +26,7 @@ const (
 	Cargo Ecosystem = "cargo"
 )
 
-// ecosystem is how a build takes another version of a library, and what its versions are.
+// ecosystem says how a build takes another version of a library, and what its versions are.
 type ecosystem struct {
 	manifest string // the file of a worker's folder that names packages at versions
 	lock     string // the file that is of these versions only; empty: there is none

@@ -13,7 +13,7 @@ import (
 
 const kitModule = "assay/kit"
 
-// goMod is what builds need to know of a go.mod file.
+// goMod holds what builds need to know of a go.mod file.
 type goMod struct {
 	module   string
 	language string // the go line

@@ -92,7 +92,7 @@ func (i *installation) worker(cached bool) (Worker, error) {
 		Digest: digest, Toolchain: i.packages.tools, Cached: cached}, err
 }
 
-// packages is what an installer makes of its lock files. It is made once, however
+// packages holds what an installer makes of its lock files. It is made once, however
 // the worker's other files change, and for all workers that have these.
 type packages struct {
 	files    tree   // the installer and its lock files, in installFolder

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Module is what a driver library says of itself, as far as Go's module cache
+// Module holds what a driver library says of itself, as far as Go's module cache
 // has it: nothing is fetched.
 type Module struct {
 	Licence  string    // SPDX name, or the file to look into; empty where it is unknown

@@ -24,7 +24,7 @@ import (
 //go:embed all:archive
 var embedded embed.FS
 
-// Source is where the sources of worker programs are.
+// Source says where the sources of worker programs are.
 type Source struct {
 	Dir string // an absolute path; holds kit/ and workers/
 }
@@ -191,7 +191,7 @@ func (s Source) folder(d Driver) (tree, error) {
 	return readTree(s.Dir, "workers/"+d.Name, keep)
 }
 
-// Catalog is what is known of all drivers.
+// Catalog returns what is known of all drivers.
 func (s Source) Catalog() ([]catalog.Driver, error) {
 	return catalog.Read(filepath.Join(s.Dir, "workers"))
 }

@@ -13,7 +13,7 @@ import (
 // NAME[@VERSION][:OPTION[=VALUE]]..., such as mattn@v1.14.37:DQS=0.
 type Spec struct {
 	Name string
-	// Version is that of the driver, v1.14.37 or 3.46.0, instead of the one that
+	// Version is the version of the driver, v1.14.37 or 3.46.0, instead of the one that
 	// the worker's go.mod or lock file pins; or the name of another driver, of whose
 	// SQLite the worker is made: for a worker in C one written with cgo, for one in
 	// Go one whose module the driver requires. Mostly empty.

@@ -51,7 +51,7 @@ func toolchainLines(dir string) string {
 	return strings.Join(lines, "")
 }
 
-// ownFlags are those that a build of a worker sets itself. A user's are dropped:
+// ownFlags holds the flags that a build of a worker sets itself. A user's are dropped:
 // they would change nothing but the digest of the build.
 var ownFlags = []string{"mod", "modfile", "buildvcs", "trimpath"}
 
@@ -63,7 +63,7 @@ func withoutOwnFlags(flags string) string {
 	return strings.Join(kept, " ")
 }
 
-// environment is what the go command runs with in a worker's folder: no
+// environment returns what the go command runs with in a worker's folder: no
 // workspace, and the user's flags except for those about go.mod.
 func (t toolchain) environment(mode string) []string {
 	return []string{"GOWORK=off", "GOFLAGS=" + strings.TrimSpace("-mod="+mode+" "+t["GOFLAGS"])}

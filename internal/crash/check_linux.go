@@ -10,7 +10,7 @@ import (
 	"assay/kit/process"
 )
 
-// observation is what was found in a state.
+// observation holds what was found in a state.
 type observation struct {
 	damage       Damage
 	words        string

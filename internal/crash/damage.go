@@ -8,7 +8,7 @@ import (
 	"assay"
 )
 
-// Damage is what a fault did to a database.
+// Damage says what a fault did to a database.
 type Damage string
 
 // The kinds of damage.
@@ -24,7 +24,7 @@ const (
 	Unopened     Damage = "unopened"     // it does not open, or cannot be read
 )
 
-// damage is what there is to know of a kind of damage.
+// damage holds what there is to know of a kind of damage.
 type damage struct {
 	Damage     Damage
 	line       string           // in words
@@ -60,10 +60,10 @@ func unopened(acked int) Damage {
 	return Unopened
 }
 
-// about is what there is to know of a kind of damage, which is one of them.
+// about returns what there is to know of a kind of damage, which is one of them.
 func (d Damage) about() damage { return damages[d.severity()] }
 
-// Promise is what an engine's documentation says of some settings, in our words.
+// Promise holds what an engine's documentation says of some settings, in our words.
 type Promise struct {
 	Engine string
 	// Settings have values as they are read back, of which each setting has one.
@@ -89,7 +89,7 @@ var promises = func() (all []Promise) {
 	return all
 }()
 
-// Documented is what the documentation promises of the settings that were read
+// Documented returns what the documentation promises of the settings that were read
 // back; false where that is not known.
 func (r *Result) Documented() (Promise, bool) {
 	for _, p := range promises {

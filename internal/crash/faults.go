@@ -18,7 +18,7 @@ const (
 	processLevel                  // the process: no file system
 )
 
-// fault is what there is to know of a fault, whatever the target.
+// fault holds what there is to know of a fault, whatever the target.
 type fault struct {
 	Fault   assay.Fault
 	level   level

@@ -135,7 +135,7 @@ func (t *trial) inspectLeft(ctx context.Context, e *evidence, path, marks string
 	return t.inspectAcked(ctx, path, e.Finding.Acked)
 }
 
-// acknowledged is how many transactions a file of marks has.
+// acknowledged returns how many transactions a file of marks has.
 func acknowledged(marks string) int {
 	info, err := os.Stat(marks)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"assay/internal/crash/powercut"
 )
 
-// evidence is all that a finding can be made again from: its file has it, with the disk's
+// evidence holds all that a finding can be made again from: its file has it, with the disk's
 // content and all that was done to it until the cut.
 type evidence struct {
 	Finding   Finding

@@ -11,7 +11,7 @@ import (
 	"assay/internal/sys/format"
 )
 
-// Formats are those of a report.
+// Formats holds the formats of a report.
 var Formats = append(doc.Formats((*Report).document, func(r *Report) int { return r.Width }),
 	format.Format[*Report]{Name: "html", Write: func(w io.Writer, r *Report) error {
 		return doc.WriteHTML(w, r.Title+": what faults do to databases", r.Command, r.document())

@@ -57,7 +57,7 @@ func (t *trial) full(left int64) breakage {
 // rows where it deletes its journal.
 const mostRoom = 160
 
-// roomLeft is how many bytes a disk has left, a few blocks as often as many.
+// roomLeft returns how many bytes a disk has left, a few blocks as often as many.
 func (t *trial) roomLeft() int64 { return 4096 * int64(drawNumber(t.random, mostRoom)) }
 
 // filledMemory lets a file system in memory run full under the workload, and makes

@@ -19,7 +19,7 @@ import (
 // that half of one is seen.
 const rowsPerTransaction = 4
 
-// sharedKeys are those that transactions overwrite. They are written by the
+// sharedKeys is the number of keys that transactions overwrite. They are written by the
 // first ones.
 const sharedKeys = 60
 
@@ -35,7 +35,7 @@ func newWorkload(dir string, transactions, bytes int, seed uint64) (workload, er
 	return w, w.history.arguments(w.arguments)
 }
 
-// digest is that of the state after the first n transactions.
+// digest returns the digest of the state after the first n transactions.
 func (w workload) digest(n int) string {
 	if _, known := w.digests[n]; !known {
 		w.digests[n] = digest(w.history.state(n))
@@ -43,14 +43,14 @@ func (w workload) digest(n int) string {
 	return w.digests[n]
 }
 
-// whole is how many transactions leave so many keys with that digest, and false where no
+// whole returns how many transactions leave so many keys with that digest, and false where no
 // number of them does: of those that were not acknowledged, one can be there.
 func (w workload) whole(rows int, digest string, acked int) (n int, found bool) {
 	n, found = w.history.after(rows)
 	return n, found && n <= acked+1 && digest == w.digest(n)
 }
 
-// history is what the workload writes: transaction by transaction, from a seed.
+// history holds what the workload writes: transaction by transaction, from a seed.
 type history struct {
 	puts       []put // rowsPerTransaction for each transaction
 	valueBytes int
@@ -98,7 +98,7 @@ func (h *history) value(transaction, part int, random *rand.Rand) []byte {
 	return binary.LittleEndian.AppendUint32(v, crc32.ChecksumIEEE(v))
 }
 
-// transactions is how many there are without the one after the crash.
+// transactions returns how many there are without the one after the crash.
 func (h *history) transactions() int { return len(h.puts)/rowsPerTransaction - 1 }
 
 // arguments writes the puts as the argument sequence of an operation.
@@ -112,7 +112,7 @@ func (h *history) arguments(path string) error {
 	return b.WriteFile(path)
 }
 
-// state is what is there after the first n transactions.
+// state returns what is there after the first n transactions.
 func (h *history) state(n int) map[string][]byte {
 	all := map[string][]byte{}
 	for _, p := range h.puts[:n*rowsPerTransaction] {
@@ -130,17 +130,17 @@ func (h *history) with(state map[string][]byte) map[string][]byte {
 	return all
 }
 
-// rows is how many keys the first n transactions leave.
+// rows returns how many keys the first n transactions leave.
 func (h *history) rows(n int) int { return n + min(n*(rowsPerTransaction-1), sharedKeys) }
 
-// after is how many transactions leave so many keys, and false where no number
+// after returns how many transactions leave so many keys, and false where no number
 // of them does.
 func (h *history) after(rows int) (n int, found bool) {
 	n = sort.Search(h.transactions()+1, func(n int) bool { return h.rows(n) >= rows })
 	return n, n <= h.transactions() && h.rows(n) == rows
 }
 
-// digest is that of a state as a worker digests all keys with their values.
+// digest returns the digest of a state as a worker digests all keys with their values.
 func digest(state map[string][]byte) string {
 	hash := answer.New([]string{"blob", "blob"})
 	for _, key := range slices.Sorted(maps.Keys(state)) {
@@ -151,7 +151,7 @@ func digest(state map[string][]byte) string {
 	return hash.Sum()
 }
 
-// digestOK is that of the one row of text "ok".
+// digestOK is the digest of the one row of text "ok".
 var digestOK = func() string {
 	hash := answer.New([]string{"text"})
 	if err := hash.Row([]any{"ok"}); err != nil {

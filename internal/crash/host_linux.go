@@ -21,7 +21,7 @@ import (
 	"assay/kit/wire"
 )
 
-// hosted is what a host says once, when its server answers or did not start.
+// hosted holds what a host says once, when its server answers or did not start.
 type hosted struct{ Error string }
 
 // The requests to a host, one a line. The end of its input ends the server, too.

@@ -245,11 +245,11 @@ func (t tracer) killing(call string, number int) []string {
 	return []string{t.path, "-f", "-o", os.DevNull, "-e", "trace=?" + call, "-e", fmt.Sprintf("inject=?%s:signal=KILL:when=%d", call, number), "--"}
 }
 
-// killingCalls are those that a worker is killed at: by one of them data reaches a
+// killingCalls holds the calls that a worker is killed at: by one of them data reaches a
 // file or the disk.
 var killingCalls = []string{"fsync", "fdatasync", "msync", "pwrite64", "write", "ftruncate", "unlink", "unlinkat", "rename", "renameat", "renameat2", "sync_file_range"}
 
-// callCount is how often a thread makes a system call, at most.
+// callCount says how often a thread makes a system call, at most.
 type callCount struct {
 	call  string
 	count int

@@ -16,7 +16,7 @@ type Replay struct {
 	Keep string
 }
 
-// Replayed is what a finding's state showed when it was made again.
+// Replayed holds what a finding's state showed when it was made again.
 type Replayed struct {
 	Finding Finding
 	Damage  Damage

@@ -11,7 +11,7 @@ import (
 	"assay/internal/crash/powercut"
 )
 
-// Report is what a command tried, ready to be printed.
+// Report holds what a command tried, ready to be printed.
 type Report struct {
 	Title   string // the plan
 	Command string // that makes it again
@@ -26,7 +26,7 @@ type Target struct {
 	Results         []*Result // in the order of Report.Faults; nil: not tried
 }
 
-// Faults are those that were tried, in the usual order.
+// Faults returns the faults that were tried, in the usual order.
 func (r *Report) Faults() []assay.Fault {
 	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool {
 		return !slices.ContainsFunc(r.Results, func(x Result) bool { return x.Task.Fault == f })
@@ -79,7 +79,7 @@ func (t Target) Name() string {
 // Claims is the class that the settings claim.
 func (t Target) Claims() string { return cmp.Or(string(t.shown().Claimed), "unknown") }
 
-// Settings are those that decide it, as they were read back.
+// Settings returns the settings that decide it, as they were read back.
 func (t Target) Settings() string {
 	var all []string
 	settings := t.shown().Settings
@@ -163,7 +163,7 @@ func (t Target) Documentation() string {
 	return fmt.Sprintf("Documented (%s): %s.%s", p.Class, p.Says, verdict)
 }
 
-// Source is where the promise stands; empty where none is known.
+// Source returns where the promise stands; empty where none is known.
 func (t Target) Source() string {
 	p, _ := t.shown().Documented()
 	return p.Source

@@ -62,7 +62,7 @@ func (r Request) Config(subjects []Subject) Config {
 	return Config{Tasks: tasks, Lanes: lanes}
 }
 
-// tasks are those of each fault, with its controls. A profile with literal DSNs is for the
+// tasks returns the tasks of each fault, with its controls. A profile with literal DSNs is for the
 // drivers that it has one for.
 func (r Request) tasks(subjects []Subject) []Task {
 	var tasks []Task

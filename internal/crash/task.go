@@ -72,7 +72,7 @@ type Finding struct {
 	Words   string
 }
 
-// Result is what a task found.
+// Result holds what a task found.
 type Result struct {
 	Task Task
 	Identity
@@ -93,14 +93,14 @@ type Identity struct {
 	Claimed  assay.Durability  // by those settings
 }
 
-// Ending is how a task ended.
+// Ending says how a task ended.
 type Ending struct {
 	Outcome assay.Outcome
 	Reason  string
 	Stack   string // of a fault of assay
 }
 
-// Tried is what was done to the database, and what that did.
+// Tried holds what was done to the database, and what that did.
 type Tried struct {
 	Acked      int // transactions of the workload
 	Operations int // of the disk, in the recording

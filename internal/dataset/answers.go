@@ -23,7 +23,7 @@ const (
 // answersRules is raised whenever other answers than before are expected.
 const answersRules = 3
 
-// expectedAnswer is what is known of the answer to one request.
+// expectedAnswer holds what is known of the answer to one request.
 type expectedAnswer struct{ sum, known int64 }
 
 // Answers finds or makes the file of what a served operation has to answer at
@@ -132,7 +132,7 @@ func ofParts(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tra
 	return parts, nil
 }
 
-// ofChange is what is known of answers without asking: as many rows as the plan
+// ofChange returns what is known of answers without asking: as many rows as the plan
 // says.
 func ofChange(op assay.Operation, length int) []expectedAnswer {
 	rows, answers := 0, false
@@ -199,7 +199,7 @@ func anyDated(conn *sql.Conn, op assay.Operation) (bool, error) {
 	return false, nil
 }
 
-// body is what a worker answers to a request, and whether it may answer the rows in another
+// body returns what a worker answers to a request, and whether it may answer the rows in another
 // order.
 func (s *session) body(ctx context.Context, position int, body *answer.Body) (_ []byte, open bool, err error) {
 	body.Begin()

@@ -104,7 +104,7 @@ var copyEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", 
 // copied is how COPY reads rows in its text format.
 var copied = rowFormat{'\t', `\N`, copyEscapes.Replace, func(v []byte) string { return `\\x` + hex.EncodeToString(v) }}
 
-// rowFormat is how a database reads rows as text: what is between values, NULL, and how texts
+// rowFormat says how a database reads rows as text: what is between values, NULL, and how texts
 // and blobs are written. A bool is a number, as in SQLite.
 type rowFormat struct {
 	between byte

@@ -51,7 +51,7 @@ type Copy struct {
 
 const copyName = "data.db"
 
-// Path is where the copy itself lies, a file or a folder.
+// Path returns where the copy itself lies, a file or a folder.
 func (c *Copy) Path() string { return filepath.Join(c.Dir, copyName) }
 
 // Remove removes the copy.

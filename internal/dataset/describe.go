@@ -281,7 +281,7 @@ func incomplete(op *assay.Operation) bool {
 	return op.Check != nil && !typed(op.Check.Returns)
 }
 
-// resolution is what Resolve works with.
+// resolution holds what Resolve works with.
 type resolution struct {
 	data      *Data
 	conn      *sql.Conn

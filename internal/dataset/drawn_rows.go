@@ -112,7 +112,7 @@ func divisor(a, b uint64) uint64 {
 	return a
 }
 
-// Choices is how many different rows the arguments of an operation can name:
+// Choices returns how many different rows the arguments of an operation can name:
 // the widest range that one of them is drawn from, and no more than the largest
 // table has rows. most stands for what cannot be known of a user's own file.
 func (d *Data) Choices(ctx context.Context, op assay.Operation, most int64) (choices int64, err error) {
@@ -134,7 +134,7 @@ func (d *Data) Choices(ctx context.Context, op assay.Operation, most int64) (cho
 	return max(choices, existing), err
 }
 
-// largest is how many rows the largest table has.
+// largest returns how many rows the largest table has.
 func (d *Data) largest(ctx context.Context) (rows int64, err error) {
 	var conn *sql.Conn
 	for _, table := range d.Spec.Tables {
@@ -156,7 +156,7 @@ func (d *Data) largest(ctx context.Context) (rows int64, err error) {
 	return rows, nil
 }
 
-// countExisting is how many rows the largest table has that arguments are
+// countExisting returns how many rows the largest table has that arguments are
 // drawn from.
 func (d *Data) countExisting(ctx context.Context, op assay.Operation) (rows int64, err error) {
 	if !slices.ContainsFunc(arguments(op), func(v assay.Values) bool { return v.Kind == assay.Row }) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stamp is what reports whether a file was written to: the system sets the change
+// stamp holds what reports whether a file was written to: the system sets the change
 // time at each write, and no program can set it back.
 type stamp struct {
 	inode    uint64
@@ -40,7 +40,7 @@ func (s stamp) settled() bool {
 	return s.changed != 0 && time.Now().UnixNano()-s.changed > int64(clockStep)
 }
 
-// blocksOf is what a file takes on the disk.
+// blocksOf returns what a file takes on the disk.
 func blocksOf(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512

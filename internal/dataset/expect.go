@@ -18,7 +18,7 @@ import (
 // enough that commits cost nothing, few enough for a small journal.
 const transactionOperations = 1000
 
-// Expected is what an operation has to answer, or to leave behind.
+// Expected holds what an operation has to answer, or to leave behind.
 type Expected struct {
 	// Digest is of the answers, as package answer makes it; where several
 	// steps return rows, the SHA-256 over the steps' digests in hex, one after

@@ -18,7 +18,7 @@ import (
 	"assay/kit/sqlrows"
 )
 
-// Integrity is what SQLite says about the structure of a database.
+// Integrity holds what SQLite says about the structure of a database.
 type Integrity struct {
 	Damage []string
 	// Unchecked are the tables that SQLite cannot check by itself.

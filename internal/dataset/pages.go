@@ -55,7 +55,7 @@ func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err e
 	})
 }
 
-// RowsRead is how many rows one execution reads, by the tables and indexes that its plan reads
+// RowsRead returns how many rows one execution reads, by the tables and indexes that its plan reads
 // whole: those of loops that are nested in each other are multiplied. Searches count nothing.
 func (d *Data) RowsRead(ctx context.Context, op assay.Operation) (sum int64, err error) {
 	return sum, d.explain(ctx, op, func(conn *sql.Conn, step assay.Step, plan []queryplan.Step) error {

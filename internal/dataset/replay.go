@@ -91,7 +91,7 @@ type Digester struct {
 
 type place struct{ part, own int }
 
-// Digest is that of the answer to the unit that begins at a position; empty for a
+// Digest returns the digest of the answer to the unit that begins at a position; empty for a
 // part that changes data or answers otherwise each time. The number of rows is not checked.
 func (t *Digester) Digest(ctx context.Context, position int) (digest string, err error) {
 	if t.reads == nil {

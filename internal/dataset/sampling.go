@@ -18,7 +18,7 @@ import (
 	"assay/internal/dataset/seeded"
 )
 
-// Tried is what doing an operation a number of times has shown.
+// Tried holds what doing an operation a number of times has shown.
 type Tried struct {
 	Times int
 	Took  time.Duration // of all, one after the other in this process, nothing synced
@@ -119,7 +119,7 @@ const (
 	typedOperations = 100
 )
 
-// Pace is how long one operation takes on the data: in this process, without the
+// Pace returns how long one operation takes on the data: in this process, without the
 // driver under test, one client alone and nothing synced. It is the mean of those
 // that begin within the limit. Of a mix it is the mean of its parts by their
 // weights. It fails where the data refuse the SQL, or answer other types than declared.
@@ -196,7 +196,7 @@ func usual(took []time.Duration) time.Duration {
 	return sum / time.Duration(len(kept))
 }
 
-// CommitTime is how long a transaction of one small change takes in a folder, the
+// CommitTime returns how long a transaction of one small change takes in a folder, the
 // mean of those that begin within the limit, with the journal_mode, synchronous and
 // locking_mode of the settings and else SQLite's own.
 func CommitTime(ctx context.Context, folder string, settings map[string]string, limit time.Duration) (each time.Duration, err error) {

@@ -30,7 +30,7 @@ func (t *Trace) After() (after []int, err error) {
 	return after, nil
 }
 
-// execution is what doing a step of a sequence has shown.
+// execution holds what doing a step of a sequence has shown.
 type execution struct {
 	*typing       // nil for a step that answers nothing
 	rows    int64 // each time; below 0: that is not known, or differs

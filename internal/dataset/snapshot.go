@@ -85,7 +85,7 @@ func snapshot(ctx context.Context, src, dst string) error {
 	return leaveLog(ctx, dst)
 }
 
-// sight is what can be seen of a database from outside.
+// sight holds what can be seen of a database from outside.
 type sight struct {
 	header   header
 	size     int64

@@ -159,7 +159,7 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 	return trace, nil
 }
 
-// addedKeys is how many keys an operation adds to a store each time.
+// addedKeys returns how many keys an operation adds to a store each time.
 func addedKeys(op assay.Operation) int64 {
 	if len(op.Steps) == 1 && op.Steps[0].KV == wire.Put && op.Steps[0].Args[0].To == math.MaxInt64 {
 		return 1
@@ -328,7 +328,7 @@ func (t *Trace) open() (*column.File, error) {
 	return file, err
 }
 
-// Arguments are those of an operation, or of the parts of a mix.
+// Arguments holds the arguments of an operation, or of the parts of a mix.
 type Arguments struct {
 	choice *column.File // which part of a mix is done at a position; nil: of no mix
 	parts  []assay.Operation

@@ -27,7 +27,7 @@ type Block struct {
 	Folded Document
 }
 
-// Kind is what a block is.
+// Kind says what a block is.
 type Kind int
 
 // The kinds of blocks.

@@ -73,7 +73,7 @@ type Options struct {
 	Disk func(folder string) string
 	// SyncRate is how many syncs a second the disk does; 0: not measured.
 	SyncRate float64
-	// Settings are those of the application's connections, read back through its
+	// Settings holds the settings of the application's connections, read back through its
 	// driver; nil: not known.
 	Settings map[string]string
 	// Bugs are the known faults of the application's library.
@@ -96,7 +96,7 @@ type InputError struct{ Err error }
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// patient is what an examination works with.
+// patient holds what an examination works with.
 type patient struct {
 	Options
 	db      *sql.DB // the copy
@@ -106,7 +106,7 @@ type patient struct {
 	skipped []skipped
 }
 
-// skipped is what could not be examined for one reason.
+// skipped holds what could not be examined for one reason.
 type skipped struct {
 	why    string
 	things []thing // of kinds in the order of their steps
@@ -157,7 +157,7 @@ func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 	return p.found, nil
 }
 
-// place is where a finding stands among others.
+// place returns where a finding stands among others.
 func place(f Finding) int {
 	return slices.IndexFunc(Problems, func(p Problem) bool { return p.Name == f.Problem })
 }

@@ -111,7 +111,7 @@ func (g *drawer) inOrder(ctx context.Context, text string) (string, error) {
 	return text, nil
 }
 
-// comparedText is what an argument is compared with.
+// comparedText returns what an argument is compared with.
 func comparedText(u use) string {
 	if u.text != "" {
 		return u.text
@@ -197,7 +197,7 @@ func (g *drawer) parentOf(c *column) *column {
 	return nil
 }
 
-// existing is what a row has: the row of the operation's number, so that other columns of the
+// existing returns what a row has: the row of the operation's number, so that other columns of the
 // table are of the same row, and the next one where a column comes again. A column is set to
 // what another row has: SQLite writes nothing where nothing changes.
 func (g *drawer) existing(ctx context.Context, u use, f *stats) (string, error) {
@@ -320,7 +320,7 @@ func (g *drawer) newKey(c *column, f *stats) string {
 	return fmt.Sprintf("(SELECT coalesce(max(%s), 0) FROM %s) + %s", plain(c.name), plain(c.table.name), number)
 }
 
-// rowsOf is how many values a column gets from arguments.
+// rowsOf returns how many values a column gets from arguments.
 func (g *drawer) rowsOf(c *column) (n int) {
 	for _, u := range g.all {
 		if u.role == insert && u.column == c {

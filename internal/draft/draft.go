@@ -33,7 +33,7 @@ import (
 // launches of each cell that the budget is for: the least that give an interval.
 const launches = 6
 
-// Log is what one process of a program did.
+// Log holds what one process of a program did.
 type Log struct {
 	Name string // of its file, for messages
 	Data []byte
@@ -253,7 +253,7 @@ func (d *drafter) copy(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// seed is that of plans which name none.
+// seed is the seed of plans that name none.
 const seed = 1
 
 // relative returns the path of a file seen from a plan.
@@ -352,7 +352,7 @@ func (d *drafter) measurable() error {
 	return &InputError{errors.Join(reasons...)}
 }
 
-// place is where a query is: one of a log has no line of its own.
+// place returns where a query is: one of a log has no line of its own.
 func (d *drafter) place(line int) string {
 	if line == 0 {
 		return LogsName(d.options.Logs)
@@ -445,7 +445,7 @@ func (o *operation) missing() string {
 	return fmt.Sprintf("%s, %s: %s", o.name, o.place(), strings.Join(all, ", "))
 }
 
-// decisions are what only the user knows and the draft assumes.
+// decisions returns what only the user knows and the draft assumes.
 func (d *drafter) decisions() []string {
 	if d.mix == nil || d.mix.measured {
 		return nil

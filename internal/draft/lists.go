@@ -98,7 +98,7 @@ func nearestLength(group []*shape) *shape {
 	return slices.MinFunc(group, func(a, b *shape) int { return cmp.Or(cmp.Compare(off(a), off(b)), b.count-a.count) })
 }
 
-// length is that of the texts of a shape.
+// length returns the length of the texts of a shape.
 func (s *shape) length() (n int) {
 	for _, text := range s.texts {
 		n += len(text)
@@ -106,7 +106,7 @@ func (s *shape) length() (n int) {
 	return n
 }
 
-// all is how often a shape comes, with those for which it stands.
+// all returns how often a shape comes, with those for which it stands.
 func (s *shape) all() int { return s.count + s.others }
 
 // maxUnrolled is how often a statement of a log stands in an operation at most.

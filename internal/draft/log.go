@@ -13,7 +13,7 @@ import (
 	"assay/internal/draft/recorded"
 )
 
-// logged is what a log of a program's traffic shows; docs/traffic.md is its
+// logged holds what a log of a program's traffic shows; docs/traffic.md is its
 // format.
 type logged struct {
 	shapes []*shape // by how often they come
@@ -108,7 +108,7 @@ type begun struct {
 	lines []logLine
 }
 
-// moment is when an operation begins (+1) or ends (-1).
+// moment says when an operation begins (+1) or ends (-1).
 type moment struct {
 	at    int64
 	delta int
@@ -335,7 +335,7 @@ func (r *logReader) finish() *logged {
 // inOrder sorts by time; what ends comes before what begins then.
 func inOrder(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.delta-b.delta) }
 
-// atOnce is how many operations are under way at the same time, 95 % of the time at most.
+// atOnce returns how many operations are under way at the same time, 95 % of the time at most.
 func atOnce(busy []moment) int {
 	slices.SortFunc(busy, inOrder)
 	spent := map[int]int64{}

@@ -58,7 +58,7 @@ func (t *logged) largest(all []*shape) map[*shape]*script {
 	return found
 }
 
-// share is that of a shape in the log's operations or in its time, whichever is larger.
+// share returns the share of a shape in the log's operations or in its time, whichever is larger.
 func (t *logged) share(s *shape) float64 {
 	return max(float64(s.all())/float64(max(1, t.count)), float64(s.nanos)/float64(max(1, t.nanos)))
 }
@@ -121,7 +121,7 @@ func (q *query) usesTable() bool {
 	})
 }
 
-// logged is what the log has of a statement, which stands for all of its kind that
+// logged returns what the log has of a statement, which stands for all of its kind that
 // follow each other there; nil where the log has none.
 func (s *script) logged(statement int) *loggedStep {
 	if s.shape == nil {
@@ -139,7 +139,7 @@ func (s *script) logged(statement int) *loggedStep {
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 
-// share is that of the log's time from which on an operation is compared with it.
+// share is the share of the log's time from which on an operation is compared with it.
 const share = 0.01
 
 // deviations says which operations of a share of the log's time find or change other rows

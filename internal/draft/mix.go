@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// mix is what users of an application feel: several clients that read and
+// mix holds what users of an application feel: several clients that read and
 // write at the same time.
 type mix struct {
 	name          string
@@ -21,7 +21,8 @@ type mix struct {
 	counts        counts
 }
 
-// operations are those of the mix; whole says that also those that the user must complete.
+// operations returns the operations of the mix; whole says that also those that the user must
+// complete.
 func (m *mix) operations(whole bool) []*operation {
 	return slices.DeleteFunc(slices.Concat(m.reads, m.writes), func(o *operation) bool { return !whole && o.toDo() })
 }

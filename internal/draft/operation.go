@@ -10,7 +10,7 @@ import (
 	"assay/internal/plan"
 )
 
-// operation is what the plan measures: a statement, or those of a transaction.
+// operation holds what the plan measures: a statement, or those of a transaction.
 type operation struct {
 	script
 	steps  []*statement  // as many as queries, once they are understood
@@ -185,7 +185,7 @@ func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
 	return o.totals(ctx, s)
 }
 
-// drawnOnce is how many rows a statement can delete, or keys that no row has it can insert,
+// drawnOnce returns how many rows a statement can delete, or keys that no row has it can insert,
 // before they come again; 0: that does not matter.
 func (o *statement) drawnOnce(ctx context.Context, s *schema) (int64, error) {
 	if o.drawer.rows > 0 || o.verb != "DELETE" || o.drawer.target == nil {

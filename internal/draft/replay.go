@@ -74,7 +74,7 @@ func (r *logReader) record(u recording.Unit, lines []logLine) (*recording.Part, 
 	return r.out.Add(r.ctx, u)
 }
 
-// SnapshotOf is where recorders keep the database as it was when a log began.
+// SnapshotOf returns where recorders keep the database as it was when a log began.
 func SnapshotOf(log string) string { return strings.TrimSuffix(log, ".ndjson") + ".start.db" }
 
 // changedSince says why a log cannot be done again on a database, which has been changed since it

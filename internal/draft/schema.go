@@ -15,7 +15,7 @@ import (
 	"assay/kit/sqlrows"
 )
 
-// schema is what the private copy of the user's database has.
+// schema holds what the private copy of the user's database has.
 type schema struct {
 	db     *sql.DB
 	tables []*table

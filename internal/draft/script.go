@@ -14,7 +14,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// script is what becomes one operation: a statement, or those between BEGIN and
+// script holds what becomes one operation: a statement, or those between BEGIN and
 // COMMIT.
 type script struct {
 	name        string
@@ -236,7 +236,7 @@ func (s *script) about() string {
 	return strings.TrimPrefix(slug(strings.ToLower("query "+q.verb+" "+table)), "query-")
 }
 
-// place is where a script was found.
+// place returns where a script was found.
 func (s *script) place() string {
 	if s.line == 0 {
 		return "in the log"

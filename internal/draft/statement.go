@@ -92,7 +92,7 @@ var (
 // once is how a plan prepares statements that does not say it: once for each connection.
 const once = "once"
 
-// policy is how the program prepares the statements of some shapes: as most of their
+// policy returns how the program prepares the statements of some shapes: as most of their
 // executions were. A log that does not show it, as that of another language, is taken
 // for one of statements that are kept.
 func policy(all ...*shape) string {
@@ -111,7 +111,7 @@ func policy(all ...*shape) string {
 	return once
 }
 
-// policyOf is how most statements of operations are prepared.
+// policyOf returns how most statements of operations are prepared.
 func policyOf(operations ...*operation) string {
 	var all []*shape
 	for _, o := range operations {
@@ -139,7 +139,7 @@ func writePolicy(w *writer, how string) {
 	}
 }
 
-// assumed is what a plan without a log assumes.
+// assumed returns what a plan without a log assumes.
 func (d *document) assumed() string {
 	where := "each operation"
 	if d.mix != nil {

@@ -17,7 +17,7 @@ const (
 	set     role = "set"    // the column of a changed row
 )
 
-// use is what an argument is for, and the column that it is used with.
+// use says what an argument is for, and the column that it is used with.
 type use struct {
 	role   role
 	column *column    // nil where it is not known
@@ -137,7 +137,7 @@ func qualifies(tokens []sqltext.Token, name string) bool {
 	return false
 }
 
-// insertColumns are those listed behind INTO, or all.
+// insertColumns returns the columns listed behind INTO, or all.
 func (a *analysis) insertColumns() (columns []*column) {
 	if a.target == nil || a.verb != "INSERT" && a.verb != "REPLACE" {
 		return nil
@@ -168,7 +168,7 @@ func (a *analysis) uses() []use {
 	return all
 }
 
-// at is what the argument at a place is for. What is computed from it is not known.
+// at returns what the argument at a place is for. What is computed from it is not known.
 func (a *analysis) at(i int) use {
 	begins := a.kind(i-1) == '(' || a.kind(i-1) == ','
 	ends := i+1 == len(a.tokens) || a.kind(i+1) == ')' || a.kind(i+1) == ',' || a.kind(i+1) == ';'
@@ -212,7 +212,7 @@ func (a *analysis) at(i int) use {
 
 func (a *analysis) kind(i int) byte { return kindAt(a.tokens, i) }
 
-// kindAt is that of a token; 0 where there is none.
+// kindAt returns the kind of a token; 0 where there is none.
 func kindAt(tokens []sqltext.Token, i int) byte {
 	if i < 0 || i >= len(tokens) {
 		return 0
@@ -265,7 +265,7 @@ func (a *analysis) position(start, end int) (n int) {
 	return n
 }
 
-// element is what number i of a list in parentheses is for: of VALUES, of IN, or of a row that
+// element returns what number i of a list in parentheses is for: of VALUES, of IN, or of a row that
 // is compared with another or stored in it.
 func (a *analysis) element(open, i int) use {
 	before := open - 1

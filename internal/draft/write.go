@@ -13,7 +13,7 @@ import (
 	"assay/internal/sys/format"
 )
 
-// document is all that a drafted plan says.
+// document holds all that a drafted plan says.
 type document struct {
 	options    Options
 	name       string
@@ -84,7 +84,7 @@ func brief(d time.Duration) string {
 	return text
 }
 
-// profiles are those of a drafted plan.
+// profiles holds the profiles of a drafted plan.
 var profiles = []string{"current", "web", "durable"}
 
 func (d *document) writeProfiles(w *writer) {
@@ -152,7 +152,7 @@ func (d *document) origin(o *operation) string {
 	return from
 }
 
-// allNotes are what a reader should know of the operation and its statements.
+// allNotes returns what a reader should know of the operation and its statements.
 func (o *operation) allNotes() []string {
 	all := slices.Clone(o.notes)
 	for _, q := range o.queries {

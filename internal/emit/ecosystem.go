@@ -16,7 +16,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// ecosystem is how the programs of a driver take settings.
+// ecosystem says how the programs of a driver take settings.
 type ecosystem struct {
 	*catalog.Form
 	driver catalog.Driver
@@ -24,7 +24,7 @@ type ecosystem struct {
 	text   *template.Template
 }
 
-// Ecosystems are those that profiles can be printed for.
+// Ecosystems holds the ecosystems that profiles can be printed for.
 type Ecosystems []ecosystem
 
 //go:embed templates
@@ -137,7 +137,7 @@ func (e ecosystem) lacks(name, value string) string {
 	return ""
 }
 
-// notes are what the template says beside the configuration, each on a line.
+// notes returns what the template says beside the configuration, each on a line.
 func (e ecosystem) notes(f form) ([]string, error) {
 	if e.text.Lookup("notes") == nil {
 		return nil, nil

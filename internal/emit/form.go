@@ -13,7 +13,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// form is what the templates print.
+// form holds what the templates print.
 type form struct {
 	Name     string
 	Driver   catalog.Driver
@@ -62,7 +62,7 @@ func (e ecosystem) form(s Source) form {
 	return f
 }
 
-// settings are all that a profile asks for, in SQLite's terms.
+// settings returns all that a profile asks for, in SQLite's terms.
 func settings(s Source) map[string]string {
 	all := map[string]string{}
 	for _, part := range []map[string]string{s.File, s.Profile.Settings, s.Profile.Requests} {
@@ -80,7 +80,7 @@ func (f form) Immediate() string {
 	return "?_txlock=immediate"
 }
 
-// Query is what stands behind the path in a file: URI; empty: nothing.
+// Query returns what stands behind the path in a file: URI; empty: nothing.
 func (f form) Query() string {
 	parameters := slices.Concat(f.URI, f.Keys)
 	if len(parameters) == 0 {
@@ -243,7 +243,7 @@ func (f *form) own(e ecosystem) string {
 	return "Not in the profile, and set by " + e.Self + " itself: " + strings.Join(left, ", ") + "."
 }
 
-// notes are what is to be known of settings in every ecosystem.
+// notes returns what is to be known of settings in every ecosystem.
 func (f *form) notes() []string {
 	var lines []string
 	if f.raw {

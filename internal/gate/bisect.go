@@ -21,7 +21,7 @@ import (
 	"assay/internal/sys/file"
 )
 
-// Step is what was found of one version.
+// Step holds what was found of one version.
 type Step struct {
 	Version string
 	Worse   string // in what; empty: it is not shown to be worse
@@ -48,7 +48,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("%s (%s): not shown to be worse", s.Version, how)
 }
 
-// Bisection is what was found.
+// Bisection holds what was found.
 type Bisection struct {
 	Driver, Good, Bad string
 	First, Before     string   // the first version that is worse, and the last one before it that is not; empty: none is

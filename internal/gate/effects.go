@@ -12,7 +12,7 @@ import (
 	"assay/internal/lint/facts"
 )
 
-// Effects are what a head does with a DSN and its base does not, or the other way
+// Effects holds what a head does with a DSN and its base does not, or the other way
 // round.
 type Effects struct {
 	Lost  []Finding // what worked with the base

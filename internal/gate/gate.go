@@ -13,13 +13,13 @@ import (
 	"assay/internal/stat"
 )
 
-// Rules are what a head has to keep to.
+// Rules holds what a head has to keep to.
 type Rules struct {
 	MaxSlowdown   float64 // a fraction: 0.02 is 2 %
 	FailUndecided bool    // what cannot be decided fails
 }
 
-// Kind is what is wrong with a head.
+// Kind says what is wrong with a head.
 type Kind string
 
 // The kinds.
@@ -132,7 +132,7 @@ func (c Cell) confirm(second *Measurement) Cell {
 	return again
 }
 
-// Findings are what is wrong with the head, by the rules.
+// Findings returns what is wrong with the head, by the rules.
 func (u *Upgrade) Findings(rules Rules) []Finding {
 	if u.NotBuilt != "" {
 		return []Finding{{Compile, "", u.NotBuilt}}
@@ -152,7 +152,7 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 	return slices.Concat(all, u.Effects.Lost, open)
 }
 
-// advice is what to do where the budget ended before anything could be compared.
+// advice returns what to do where the budget ended before anything could be compared.
 func (u *Upgrade) advice() string {
 	if slices.ContainsFunc(u.First.Cells, func(c Cell) bool { return c.State != Undecided }) {
 		return ""
@@ -160,7 +160,7 @@ func (u *Upgrade) advice() string {
 	return "; raise --budget, or choose a plan with fewer operations"
 }
 
-// open is what is not known of the head, whether or not that fails.
+// open returns what is not known of the head, whether or not that fails.
 func (u *Upgrade) open() []Finding {
 	var all []Finding
 	if u.NotMeasured != "" {
@@ -177,7 +177,7 @@ func (u *Upgrade) open() []Finding {
 	return all
 }
 
-// Notes are what else changed, and is no regression.
+// Notes returns what else changed, and is no regression.
 func (u *Upgrade) Notes() []string {
 	var all []string
 	for _, c := range u.Cells() {

@@ -77,7 +77,7 @@ func filesIn(dir string) files {
 	return remembered(func(name string) ([]byte, error) { return file.Read(filepath.Join(dir, name), maxLock) })
 }
 
-// filesOf are those of a folder at a revision.
+// filesOf returns the files of a folder at a revision.
 func filesOf(ctx context.Context, dir, ref string) files {
 	return remembered(func(name string) ([]byte, error) {
 		if listed, err := git(ctx, dir, "ls-tree", ref, "./"+name); err != nil || len(listed) == 0 {
@@ -107,7 +107,7 @@ func remembered(read files) files {
 	}
 }
 
-// pinOf is what files pin of a driver's library; without a File, where none does.
+// pinOf returns what files pin of a driver's library; without a File, where none does.
 func pinOf(d build.Driver, read files) (Requirement, error) {
 	if d.Ecosystem != build.Go {
 		pin, err := lint.FindPin(string(d.Ecosystem)+":"+d.Package, read)

@@ -13,7 +13,7 @@ import (
 	"assay/internal/stat"
 )
 
-// State is what is known of one cell.
+// State says what is known of one cell.
 type State string
 
 // The states.
@@ -49,7 +49,7 @@ func (c Cell) Name() string {
 	return c.Operation + " (" + c.Profile + ")"
 }
 
-// Measurement is what one run says of a head and its base.
+// Measurement holds what one run says of a head and its base.
 type Measurement struct {
 	Run    string  // its ID
 	Margin float64 // within which figures are equivalent, as a fraction: no more than the slowdown that is allowed

@@ -115,7 +115,7 @@ func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (stri
 	return assay.DriverName{Name: d.Name, Version: c.Version}.String(), nil
 }
 
-// moved are those of the drivers whose version in the lock files is another than at a
+// moved returns the drivers whose version in the lock files is another than at a
 // revision.
 func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
 	if m.request.Driver != "" {
@@ -188,7 +188,7 @@ func (m *Measuring) movedPair(ctx context.Context, move Move) (pair, error) {
 	return one, err
 }
 
-// hindrance is why a move cannot be measured; empty where it can.
+// hindrance returns why a move cannot be measured; empty where it can.
 func (m *Measuring) hindrance(move Move) string {
 	d := move.Driver
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/stat"
 )
 
-// access is how a query plan reaches its rows.
+// access says how a query plan reaches its rows.
 type access struct {
 	indexes   []string // by name; a primary key by its table's
 	repeated  int      // scans from end to end for each row of an outer loop or query
@@ -64,7 +64,7 @@ func without(a, b []string) []string {
 	return missing
 }
 
-// difference is what two plans do not share; where only the order of their lines differs,
+// difference returns what two plans do not share; where only the order of their lines differs,
 // the lines that have moved.
 func difference(base, head string) string {
 	was, is := planLines(base), planLines(head)

@@ -11,7 +11,7 @@ import (
 	"assay/internal/sys/format"
 )
 
-// Report is what a gate has to say.
+// Report holds what a gate has to say.
 type Report struct {
 	Upgrades []*Upgrade
 	Rules    Rules
@@ -30,7 +30,7 @@ func (r *Report) Measured() bool {
 	return slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return u.First != nil || u.NotBuilt != "" || len(u.Effects.Lost) > 0 })
 }
 
-// Formats are those of a report, by this version of assay.
+// Formats returns the formats of a report, by this version of assay.
 func Formats(version string) format.List[*Report] {
 	return append(doc.Formats((*Report).document, func(r *Report) int { return r.Width }),
 		format.Format[*Report]{Name: "junit", Write: func(out io.Writer, r *Report) error { return format.JUnit(out, r.suites()) }},
@@ -54,7 +54,7 @@ func (r *Report) title(u *Upgrade) string {
 	return u.Name() + ", plan " + u.Plan + ": " + r.word(u)
 }
 
-// word is how an upgrade came out.
+// word returns how an upgrade came out.
 func (r *Report) word(u *Upgrade) string {
 	regressions, open := u.regressions(), 0
 	for _, f := range u.Findings(r.Rules) {
@@ -80,7 +80,7 @@ func (r *Report) word(u *Upgrade) string {
 	}
 }
 
-// couldSee is what a pass was able to find: how many cells are undecided, and which slowdowns
+// couldSee returns what a pass was able to find: how many cells are undecided, and which slowdowns
 // the intervals would have shown. Empty where all were decided.
 func (u *Upgrade) couldSee(rules Rules) string {
 	cells := u.Cells()

@@ -14,7 +14,7 @@ import (
 	"assay/internal/sys/format"
 )
 
-// Formats are those of series.
+// Formats returns the formats of series.
 func Formats() format.List[[]*Series] {
 	return format.List[[]*Series]{
 		{Name: "text", Write: writeText},

@@ -30,7 +30,7 @@ type Series struct {
 	words    []string // that select its cells
 }
 
-// Point is what one run says.
+// Point holds what one run says.
 type Point struct {
 	Run     string
 	Started time.Time
@@ -38,7 +38,7 @@ type Point struct {
 	Cost    stat.Interval // time / the baseline's time, of this run
 }
 
-// Change is where the ratio shifts.
+// Change says where the ratio shifts.
 type Change struct {
 	At            int     // the first point behind it
 	Before, After float64 // geometric means of the ratios on both sides
@@ -108,7 +108,7 @@ func OfClass(runs []assay.Run) []assay.Run {
 // New follows the cells of a filter.
 func New(filter Filter) *History { return &History{filter, map[string]*Series{}} }
 
-// Entry is what one run says of one cell.
+// Entry holds what one run says of one cell.
 type Entry struct {
 	Cell  assay.Cell
 	Point Point

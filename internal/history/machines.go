@@ -172,7 +172,7 @@ func (a *Across) Verdict() string {
 	return fmt.Sprintf("%s; time / baseline %s over machines like these: %s", strings.Join(counts, ", "), wording.Times(a.Over.Ratio), a.Over.Verdict)
 }
 
-// MachineFormats are those of cells over machines.
+// MachineFormats returns the formats of cells over machines.
 func MachineFormats() format.List[[]*Across] {
 	return format.List[[]*Across]{
 		{Name: "text", Write: writeMachines},

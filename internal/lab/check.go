@@ -22,7 +22,7 @@ import (
 	"assay/kit/postgres"
 )
 
-// Checked is what is known of a request before anything is built or measured.
+// Checked holds what is known of a request before anything is built or measured.
 type Checked struct {
 	Cells int
 	// Least is what the minimum launches of all cells take, by an estimate.
@@ -75,7 +75,7 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	return checked, nil
 }
 
-// costs are what is known of cases whose operations were timed. Those of the others are
+// costs returns what is known of cases whose operations were timed. Those of the others are
 // guessed.
 func (l *Lab) costs(ctx context.Context, cases []assay.Case, paces map[string]pace) runner.Costs {
 	guessPaces(paces, cases)
@@ -283,14 +283,14 @@ func paceKey(c assay.Case) string {
 	return c.Cell.Workload + ":" + c.Cell.Operation + " " + c.Cell.ParamString()
 }
 
-// pace is what was learned of an operation and its data.
+// pace holds what was learned of an operation and its data.
 type pace struct {
 	runner.Pace
 	bytes int64 // of the data
 	ended bool  // the patience ended while it was done
 }
 
-// paces are those of each operation, zero of those that the context left no time
+// paces returns the paces of each operation, zero of those that the context left no time
 // for and of calls, which only their own worker can do. Its error
 // names every operation that is refused: all SQL is compiled, however little time
 // there is.

@@ -215,7 +215,7 @@ func needed(p *plan.Plan) string {
 	return wire.CapSQL
 }
 
-// capabilities are those of a driver's worker. Scripts are asked; where one
+// capabilities returns the capabilities of a driver's worker. Scripts are asked; where one
 // cannot say, because it is not built yet, its cells will tell.
 func (l *Lab) capabilities(ctx context.Context, d build.Driver) []string {
 	if !d.Prebuilt && !d.Script {

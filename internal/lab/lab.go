@@ -22,7 +22,7 @@ import (
 	"assay/internal/sys/guard"
 )
 
-// Lab is what all runs on a machine share.
+// Lab holds what all runs on a machine share.
 type Lab struct {
 	Cache  string       // folder of workers, data and running databases
 	Source build.Source // of the workers
@@ -70,7 +70,7 @@ type Request struct {
 	Resume   bool                  // the latest unfinished run of this plan instead of a new one
 }
 
-// Result is what became of a run.
+// Result holds what became of a run.
 type Result struct {
 	ID    string        // of the run; empty where none was begun
 	Took  time.Duration // wall time of the launches, without the wait for another assay
@@ -106,7 +106,7 @@ func (l *Lab) Datasets() dataset.Cache {
 	return dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data}
 }
 
-// machine is what all measuring has in common.
+// machine returns what all measuring has in common.
 func (l *Lab) machine(work *runner.Workspace) runner.Machine {
 	strace, _ := exec.LookPath("strace") // without it, no commits are traced
 	return runner.Machine{Data: l.Datasets(), Work: work, HostLock: l.HostLock, Assay: Self(), Strace: strace,

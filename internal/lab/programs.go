@@ -161,7 +161,7 @@ const (
 	linkShare = 0.1
 )
 
-// layouts is how many link layouts each build of a driver gets. Several builds of it always
+// layouts returns how many link layouts each build of a driver gets. Several builds of it always
 // get some; drivers that are compared with each other do where that is cheap beside the
 // measuring.
 func layouts(cases []assay.Case, driver string, budget time.Duration) int {

@@ -164,7 +164,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 	return nil
 }
 
-// config is what the run measures, as long as it takes.
+// config returns what the run measures, as long as it takes.
 func (r *run) config(programs map[string]runner.Program, work *runner.Workspace, emit func(assay.Trial) error) runner.Config {
 	return runner.Config{Machine: r.lab.machine(work), Cases: r.chosen.cases, Programs: programs, Baseline: r.baseline(),
 		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact, InTurn: r.request.InTurn(r.chosen.cases), LeaveOut: r.request.LeaveOut,
@@ -206,7 +206,7 @@ func (r *run) launch(all *runner.Runner, do func() error) error {
 	return err
 }
 
-// baseline is the one that was asked for, the plan's, or the plan's first driver; where
+// baseline returns the baseline that was asked for, the plan's, or the plan's first driver; where
 // that is not measured, the first that is.
 func (r *run) baseline() assay.Baseline {
 	wanted := r.plan.Baseline
@@ -255,7 +255,7 @@ func (r *run) describe(all *runner.Runner, workDir string) {
 	r.now.Baseline = all.Baseline()
 }
 
-// selectCases is what of a plan is to be measured with some options, of which it expands
+// selectCases returns what of a plan is to be measured with some options, of which it expands
 // the drivers.
 func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Options, sides []map[string][]string) (s selection, err error) {
 	if s.latency, err = latencyTarget(options.Capacity); err != nil {

@@ -112,7 +112,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 // ID is the run's.
 func (s *Series) ID() string { return s.run.now.ID }
 
-// Started is when the run was begun.
+// Started returns when the run was begun.
 func (s *Series) Started() time.Time { return s.run.now.Started }
 
 // Launch launches members once and returns their trials. Cells that ended in a way

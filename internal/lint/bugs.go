@@ -176,7 +176,7 @@ func LockFiles() []string {
 	return all
 }
 
-// Pin is where an application pins a library.
+// Pin says where an application pins a library.
 type Pin struct {
 	File, Version string // the file's name; empty: nothing pins it
 	Line          int

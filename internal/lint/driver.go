@@ -10,7 +10,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// dsnLanguage is how settings stand in DSNs of drivers for Go.
+// dsnLanguage says how settings stand in DSNs of drivers for Go.
 type dsnLanguage struct {
 	*checker
 	open   *open

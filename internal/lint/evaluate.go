@@ -13,7 +13,7 @@ import (
 // unknown stands in a text for what only the running program knows.
 const unknown = "\x00"
 
-// text is what a string is made of, with unknown for the rest.
+// text returns what a string is made of, with unknown for the rest.
 func (e *evaluator) text(x ast.Expr, known values) string {
 	e.left = maxParts
 	return e.within(x, known, 0)
@@ -171,7 +171,7 @@ func (e *evaluator) returned(function *ast.FuncDecl, call *ast.CallExpr, known v
 	return e.oneOf(call.Pos(), e.notEmpty(results), known.with(passed(function, call)), depth)
 }
 
-// results are what a function returns first; nil among them is what a named result has.
+// results returns what a function returns first; nil among them is what a named result has.
 func (e *evaluator) results(function *ast.FuncDecl) (all []ast.Expr) {
 	ast.Inspect(function.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -111,7 +111,7 @@ func (j *judge) say(w written, o facts.Option, s saying, since string) {
 	j.add(w.at, s.rule, strings.ReplaceAll(j.title+": "+s.says+since+s.advice, unknown, "..."))
 }
 
-// effect is what a setting does by all facts and in all that it may be, and the last of
+// effect returns what a setting does by all facts and in all that it may be, and the last of
 // these; or else why that is not known.
 func (j *judge) effect(w written) (effect facts.Effect, o facts.Option, reason string) {
 	for _, o = range w.options {

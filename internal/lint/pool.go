@@ -12,7 +12,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// pools is what a package does with its pools.
+// pools holds what a package does with its pools.
 type pools struct {
 	single  bool // some pool is limited to one connection
 	unsure  bool // a limit is no constant

@@ -52,7 +52,7 @@ type registered struct {
 	library string // package of the driver; empty: the file imports none, or several
 }
 
-// values are those of variables. What only the running program knows is nil.
+// values holds the values of variables. What only the running program knows is nil.
 type values map[token.Pos]ast.Expr
 
 // with are more of them beside those that are known.
@@ -230,7 +230,7 @@ func (e *evaluator) typeOf(x ast.Expr) types.Type { return e.info(x).TypeOf(x) }
 
 func (e *evaluator) used(x *ast.Ident) types.Object { return e.info(x).Uses[x] }
 
-// object is where the variable, the field or the function is declared that an expression
+// object returns where the variable, the field or the function is declared that an expression
 // names. A pool that a method DB returns is what has the method.
 func (e *evaluator) object(x ast.Expr) token.Pos {
 	switch x := x.(type) {

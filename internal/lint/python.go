@@ -34,7 +34,7 @@ var pythonTest = regexp.MustCompile(`(^|/)(tests?/.*|test_[^/]*|[^/]*_test|tests
 
 type source struct{ name, text string }
 
-// pythonModule is what a file of Python says of SQLite.
+// pythonModule holds what a file of Python says of SQLite.
 type pythonModule struct {
 	Settings [][]struct { // by database
 		Library, Place, Key, Value string

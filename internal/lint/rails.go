@@ -155,7 +155,7 @@ const (
 	maxMappings = 10_000
 )
 
-// pairs are those of a mapping, with those that are merged into it; false where
+// pairs returns the pairs of a mapping, with those that are merged into it; false where
 // a node is no mapping.
 func (r *rails) pairs(node ast.Node, depth int) ([]pair, bool) {
 	if r.mappings++; r.mappings > maxMappings {
@@ -246,7 +246,7 @@ func (r *rails) database(pairs []pair, adapter string) {
 	r.found = append(r.found, all...)
 }
 
-// text is what a scalar says; false where a template fills it in.
+// text returns what a scalar says; false where a template fills it in.
 func text(node ast.Node) (string, bool) {
 	if node == nil {
 		return "", true

@@ -42,7 +42,7 @@ type Untried struct {
 	facts.Slip
 }
 
-// Result is what was found.
+// Result holds what was found.
 type Result struct {
 	Findings []Finding `json:"findings"`
 	// NotJudged are parameters that nothing is known about: no findings.
@@ -100,7 +100,7 @@ func (r *Result) sort() {
 	r.Broken = slices.Compact(r.Broken)
 }
 
-// notes are where everything goes that is found, but for what comments switch off.
+// notes collects what is found, but for what comments switch off.
 type notes struct {
 	*Result
 	dir    string
@@ -161,7 +161,7 @@ func (n *notes) relative(name string) string {
 	return filepath.ToSlash(name)
 }
 
-// Formats are those of the result, by this version of assay.
+// Formats returns the formats of the result, by this version of assay.
 func Formats(version string) format.List[Result] {
 	return format.List[Result]{
 		{Name: "text", Write: writeText},

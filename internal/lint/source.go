@@ -58,7 +58,7 @@ func (c *checker) find(o *open, parameter string) token.Pos {
 	return c.given(o.arg, o.known).Pos()
 }
 
-// given is what a parameter of a function, or the variable of a loop, is given.
+// given returns what a parameter of a function, or the variable of a loop, is given.
 func (c *checker) given(x ast.Expr, known values) ast.Expr {
 	for range maxDepth {
 		ident, ok := x.(*ast.Ident)

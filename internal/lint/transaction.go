@@ -183,7 +183,7 @@ func (r *tracer) handed(call *ast.CallExpr, of map[token.Pos]tracked, depth int)
 	}
 }
 
-// names are those of parameters.
+// names returns the names of parameters.
 func names(of *ast.FieldList) (all []*ast.Ident) {
 	for _, field := range of.List {
 		all = append(all, field.Names...)
@@ -221,7 +221,7 @@ func readsOnly(call *ast.CallExpr) (found bool) {
 	return found
 }
 
-// root is what a chain of calls begins with: tx, of tx.Model(x).Where(y).
+// root returns what a chain of calls begins with: tx, of tx.Model(x).Where(y).
 func root(x ast.Expr) ast.Expr {
 	for {
 		switch of := x.(type) {

@@ -112,7 +112,7 @@ func (e *evaluator) round(loop *ast.RangeStmt, known values) (all []values) {
 	return all
 }
 
-// elements are those of a slice or a map that the source has in full.
+// elements returns the elements of a slice or a map that the source has in full.
 func (e *evaluator) elements(x ast.Expr, known values, depth int) ([]ast.Expr, bool) {
 	if depth == maxDepth {
 		return nil, false

@@ -39,7 +39,7 @@ func (w written) asksReadOnly() bool {
 	return w.known && valid && read == "1" && (o.Meaning == facts.ReadOnly || o.Key == "immutable")
 }
 
-// configuration is how settings stand in files of a library, judged by facts of it.
+// configuration says how settings stand in files of a library, judged by facts of it.
 type configuration struct {
 	library string
 	facts   []facts.Facts
@@ -137,7 +137,7 @@ const (
 	milliseconds = "MILLISECONDS"
 )
 
-// advice is what to write instead.
+// advice returns what to write instead.
 func (c configuration) advice(w written, o facts.Option) string {
 	value := w.value
 	if !w.known {

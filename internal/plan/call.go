@@ -72,7 +72,7 @@ func (r *resolver) call(name string, o *operation) assay.Operation {
 // maxCalls bounds the size of a call: some do its cube of work.
 const maxCalls = 1024
 
-// minBlock is how many operations a block of the variant has at least. A call is
+// minBlock returns how many operations a block of the variant has at least. A call is
 // as long as its size makes it, and a sum is one unit of work.
 func (v *variant) minBlock(t transaction, clients int) int {
 	if v.operation.Call() || len(v.operation.Terms) > 0 {

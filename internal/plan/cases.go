@@ -54,7 +54,7 @@ func (v *variant) transactions(m *mistakes, clients int) []transaction {
 // that is measured, and some clients would have nothing to do.
 const minPerClient = 10
 
-// minBlock is how many operations a block has at least. Clients take whole
+// minBlock returns how many operations a block has at least. Clients take whole
 // transactions, one at a time.
 func (t transaction) minBlock(clients int) int {
 	if t.whole {

@@ -49,7 +49,7 @@ func (e Errors) Unwrap() []error {
 	return list
 }
 
-// place is where something stands in the plan. The zero place is that of a
+// place says where something stands in the plan. The zero place is that of a
 // key which the plan does not have.
 type place struct{ line, column int }
 

@@ -34,7 +34,7 @@ type workload struct {
 	Operations                   dict[operation]
 }
 
-// operation is what is timed.
+// operation holds what is timed.
 type operation struct {
 	place
 	axes []Axis // of Params, set where the workload is checked

@@ -92,7 +92,7 @@ type recordsOfStore struct {
 // newValue is a SELECT of a value: one column for each of its fields.
 func (r *resolver) newValue(t text) string { return r.bytes(t, r.kv.sql.Fields, "a value") }
 
-// fields is how many fields steps have: 0 where values have none.
+// fields returns how many fields steps have: 0 where values have none.
 func (s *recordsOfStore) fields() int {
 	if s.sql.Fields > 1 {
 		return s.sql.Fields
@@ -220,7 +220,7 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 	return v
 }
 
-// putValue is what a put writes: so many fields.
+// putValue returns what a put writes: so many fields.
 func (r *resolver) putValue(o *operation, fields int) []assay.Values {
 	value := r.kv.value
 	if o.Value.set() {
@@ -241,7 +241,7 @@ func (r *resolver) putValue(o *operation, fields int) []assay.Values {
 	return all
 }
 
-// limit is how many keys a scan answers at most: a number, or a range.
+// limit returns how many keys a scan answers at most: a number, or a range.
 func (r *resolver) limit(o *operation) assay.Values {
 	v := assay.Values{Kind: assay.Uniform, From: 1, To: 100} // YCSB's
 	if !o.Limit.set() {

@@ -50,7 +50,7 @@ type Plan struct {
 	// prepared has the settings of the file that a profile's key file gives, by
 	// the profile's name.
 	prepared map[string]map[string]string
-	// drivers are those that a profile is for, by its name; a profile that is
+	// drivers holds the drivers that a profile is for, by its name; a profile that is
 	// not in it is for all.
 	drivers map[string][]string
 	// from is the profile whose operations and counts all profiles have; empty: each

@@ -81,8 +81,8 @@ func (m *mistakes) paths(t text) {
 	}
 }
 
-// statements are those of the keys once and each, one in each text: not every driver executes
-// what stands behind the first.
+// statements returns the statements of the keys once and each, one in each text: not every driver
+// executes what stands behind the first.
 func statements(m *mistakes, l list[text]) []string {
 	var sql []string
 	for _, s := range l.items {

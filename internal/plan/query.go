@@ -16,7 +16,7 @@ const operationNumber = ":i"
 // ToDo stands in SQL for a value that is to be written.
 const ToDo = "TODO"
 
-// ToDoAt is where SQL lacks a value, and which argument that is, counted from 1.
+// ToDoAt says where SQL lacks a value, and which argument that is, counted from 1.
 type ToDoAt struct{ Offset, Argument int }
 
 // ToDos finds what SQL lacks.
@@ -41,7 +41,7 @@ type valueSQL struct {
 	columns int  // 0: not known
 }
 
-// excerpts are what of a statement shows where each of its arguments stands, counted from 1.
+// excerpts returns what of a statement shows where each of its arguments stands, counted from 1.
 func excerpts(sql string, tokens []sqltext.Token) map[int]string {
 	const before = 5
 	all, highest := map[int]string{}, 0
@@ -126,7 +126,7 @@ func (r *resolver) seeded(t text, what string, tokens []sqltext.Token) bool {
 	return true
 }
 
-// within is where something stands in a text of one line.
+// within returns where something stands in a text of one line.
 func (t text) within(offset int) place {
 	if strings.Contains(t.value, "\n") || offset > len(t.value) {
 		return t.place
@@ -171,7 +171,7 @@ var (
 	compounds = []string{"UNION", "EXCEPT", "INTERSECT"}
 )
 
-// withoutFrom is what SQL has that needs FROM.
+// withoutFrom returns what SQL has that needs FROM.
 func withoutFrom(tokens []sqltext.Token) string {
 	for _, t := range tokens {
 		if t.Depth == 0 && (slices.ContainsFunc(clauses, t.Is) || t.Is("WITH")) {

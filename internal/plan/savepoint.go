@@ -8,7 +8,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// savepoint is what a statement does with a savepoint.
+// savepoint holds what a statement does with a savepoint.
 type savepoint struct {
 	verb string // SAVEPOINT, RELEASE or ROLLBACK
 	name string

@@ -10,7 +10,7 @@ import (
 	"assay"
 )
 
-// Scale is what a plan's amount of data and its numbers of clients are multiplied by.
+// Scale holds what a plan's amount of data and its numbers of clients are multiplied by.
 // 0 leaves them as they are.
 type Scale struct{ Data, Clients float64 }
 
@@ -36,7 +36,7 @@ func (p *Plan) Scaled(by Scale) *Plan {
 // point is a point of a workload's params, as given and as scaled.
 type point struct{ given, scaled env }
 
-// points are those of a workload. Two that scaling makes one are one.
+// points returns the points of a workload. Two that scaling makes one are one.
 func (p *Plan) points(w *Workload) []point {
 	names := w.sizes()
 	var all []point

@@ -222,7 +222,7 @@ func (m *mistakes) deviation(e *jsonschema.ValidationError, all spots) {
 	}
 }
 
-// titleOf is what the schema calls a value: the title of a part, or of what it is a form of.
+// titleOf returns what the schema calls a value: the title of a part, or of what it is a form of.
 func titleOf(schema []string) string {
 	for n := len(schema); n > 0; n-- {
 		if title, has := under(theFormat().root, append(slices.Clip(schema[:n]), "title")...).(string); has {

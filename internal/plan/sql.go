@@ -8,7 +8,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// statement is what the format needs to know of an SQL statement.
+// statement holds what the format needs to know of an SQL statement.
 type statement struct {
 	query   bool // rows come back
 	changes bool // data is changed

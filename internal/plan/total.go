@@ -55,7 +55,7 @@ func (p *Plan) meet(m *mistakes) {
 	linkTotals(m, cases, sums)
 }
 
-// sums are what the plan's text says of its sums, by workload and operation.
+// sums returns what the plan's text says of its sums, by workload and operation.
 func (p *Plan) sums() map[[2]string]*numbers {
 	sums := map[[2]string]*numbers{}
 	for _, w := range p.Workloads {

@@ -119,7 +119,7 @@ func tokenPlace(t *token.Token) place {
 	return place{t.Position.Line, t.Position.Column}
 }
 
-// placeOf is where a value begins; a map that is written in lines begins with
+// placeOf returns where a value begins; a map that is written in lines begins with
 // its first key.
 func placeOf(n ast.Node) place {
 	switch n := n.(type) {
@@ -162,14 +162,14 @@ func scalarText(n ast.ScalarNode) string {
 	return n.GetToken().Value
 }
 
-// spot is where a value of the plan stands.
+// spot says where a value of the plan stands.
 type spot struct {
 	key   place
 	value ast.Node
 	clear func() // takes the value away, so that Decode does not meet it
 }
 
-// spots are those of all values by their way from the root.
+// spots holds the spots of all values by their way from the root.
 type spots map[string]spot
 
 func wayTo(parts ...string) string { return strings.Join(parts, "\x00") }

@@ -30,7 +30,7 @@ func (r *Report) Charts() []NamedChart {
 	return uniqueNames(all)
 }
 
-// tableCharts are those of one table; none where no row has a figure to draw. Only
+// tableCharts returns the charts of one table; none where no row has a figure to draw. Only
 // the first has the rows without figures too.
 func tableCharts(t *analysis.Table) []NamedChart {
 	var all []NamedChart

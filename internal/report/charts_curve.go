@@ -102,7 +102,7 @@ func (o *operation) families() []*family {
 	return slices.DeleteFunc(all, func(f *family) bool { return len(f.tables) < 2 })
 }
 
-// question is what curves answer in one picture: how a metric depends on an axis.
+// question holds what curves answer in one picture: how a metric depends on an axis.
 type question struct {
 	axis, metric string
 	panels       []chart.Facet
@@ -194,7 +194,7 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 	return lines, max(0, len(order)-chart.Series)
 }
 
-// metric is the one that is primary in all tables or, where they differ, the
+// metric returns the metric that is primary in all tables or, where they differ, the
 // throughput.
 func (f *family) metric() assay.Metric {
 	var one assay.Metric

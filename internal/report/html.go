@@ -20,7 +20,7 @@ import (
 	"assay/published"
 )
 
-// pageView is what the template shows: first the answer, then what it rests on.
+// pageView holds what the template shows: first the answer, then what it rests on.
 type pageView struct {
 	Head        doc.Head
 	Answer      []sentence   // what to use, of each class of durability
@@ -51,7 +51,7 @@ type sentence struct {
 	Codes       string   // the first words of the notes
 }
 
-// knowView is what a reader must know, with a link to the table of the worst case.
+// knowView holds what a reader must know, with a link to the table of the worst case.
 type knowView struct{ Code, Text, Advice, Anchor string }
 
 // onPage lets no line of the screen's texts break.
@@ -171,7 +171,7 @@ func (v *pageView) addKnown(a analysis.Answer) {
 	}
 }
 
-// anchors are where the page has tables.
+// anchors returns where the page has tables.
 func (v *pageView) anchors() map[*analysis.Table]string {
 	all := map[*analysis.Table]string{}
 	for _, o := range v.Operations {
@@ -218,7 +218,7 @@ func drawings(named []NamedChart) ([]doc.Drawing, error) {
 	return doc.Drawings(charts...)
 }
 
-// subtitle is which run this is.
+// subtitle returns which run this is.
 func (r *Report) subtitle() string {
 	var parts []string
 	if r.Run.ID != "" {

@@ -16,7 +16,7 @@ import (
 	"assay/internal/stat"
 )
 
-// lookView is what the page begins with: all tables as a heat map, and all ratios in one
+// lookView holds what the page begins with: all tables as a heat map, and all ratios in one
 // picture. Both exist for every baseline; the page shows one, and its script the others.
 type lookView struct {
 	Columns  []columnView
@@ -316,7 +316,7 @@ func (r *Report) durabilityPrice(a analysis.Answer) doc.Document {
 	return d
 }
 
-// priceText is how many times more something costs; without an interval only about.
+// priceText returns how many times more something costs; without an interval only about.
 func priceText(i stat.Interval) string {
 	if !i.Known() {
 		return "about " + wording.Significant(i.Center, 1) + "x"

@@ -225,7 +225,7 @@ func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
 	return template.HTML(lines.String())
 }
 
-// remarks are what is to be said of a launch; empty where all is well. The row's
+// remarks returns what is to be said of a launch; empty where all is well. The row's
 // own reason is not repeated.
 func remarks(row *analysis.Row, t analysis.Trial) string {
 	var all []string

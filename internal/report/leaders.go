@@ -108,7 +108,7 @@ func (m *matrix) longest(texts func(matrixLine) []string) int {
 	return n
 }
 
-// height is how many lines the leaders of some tables take.
+// height returns how many lines the leaders of some tables take.
 func height(tables []matrixLine) int {
 	n := 0
 	for _, l := range tables {

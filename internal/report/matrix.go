@@ -30,7 +30,7 @@ type matrixLine struct {
 	tail    bool     // it has percentiles of the table before
 }
 
-// matrixEntry is what one target with one profile reached in a table.
+// matrixEntry holds what one target with one profile reached in a table.
 type matrixEntry struct {
 	text  string
 	brief string // text without how uncertain it is
@@ -39,7 +39,7 @@ type matrixEntry struct {
 	apart bool // it promises another class of durability than the baseline
 }
 
-// look is how an entry stands out.
+// look says how an entry stands out.
 type look int
 
 const (
@@ -185,7 +185,7 @@ func (m *matrix) nameClasses() {
 	}
 }
 
-// classes are those of the entries that are apart.
+// classes returns the classes of the entries that are apart.
 func (m *matrix) classes() map[string]bool {
 	all := map[string]bool{}
 	for _, l := range m.lines {
@@ -198,7 +198,7 @@ func (m *matrix) classes() map[string]bool {
 	return all
 }
 
-// apartAs is what a row promises and the baseline does not: another class, or within one
+// apartAs returns what a row promises and the baseline does not: another class, or within one
 // class to sync or not.
 func apartAs(row *analysis.Row) string {
 	unlike := row.Unlike()
@@ -324,7 +324,7 @@ func (m *matrix) briefly() *matrix {
 // name is the table's name, as a text of the line.
 func (l matrixLine) name() []string { return []string{l.label} }
 
-// headers is how many lines name the columns.
+// headers returns how many lines name the columns.
 func (m *matrix) headers() int {
 	if m.hasProfiles() {
 		return 2
@@ -344,7 +344,7 @@ func (m *matrix) labelWidth(s Screen) int {
 	return min(m.longest(matrixLine.name), left)
 }
 
-// wanted is how many lines it needs to show a few tables, or all where there are
+// wanted returns how many lines it needs to show a few tables, or all where there are
 // less.
 func (m *matrix) wanted(s Screen) int {
 	if len(m.lines) == 0 || len(m.columns) == 0 {
@@ -387,7 +387,7 @@ func (m *matrix) groups(width int) [][]int {
 	return all
 }
 
-// widths are those of some columns; of all where none are named.
+// widths returns the widths of some columns; of all where none are named.
 func (m *matrix) widths(group []int) []int {
 	if group == nil {
 		for i := range m.columns {

@@ -50,7 +50,7 @@ type knownDoubt struct {
 	table        *analysis.Table
 }
 
-// know is what a reader must know beside what stands where the answer is, each kind once.
+// know returns what a reader must know beside what stands where the answer is, each kind once.
 func (r *Report) know(a analysis.Answer, s Screen) (all []knownDoubt) {
 	used := map[string]bool{}
 	for _, c := range r.advice(a) {

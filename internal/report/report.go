@@ -46,5 +46,5 @@ var Formats = append(doc.Formats((*Report).document, nil),
 	format.Format[*Report]{Name: "html", Write: writeHTML},
 	format.Format[*Report]{Name: "svg", Files: writeCharts})
 
-// VersusFormats are those of a comparison.
+// VersusFormats holds the formats of a comparison.
 var VersusFormats = doc.Formats(VersusDocument, nil)

@@ -16,7 +16,7 @@ import (
 	"assay/internal/analysis/wording"
 )
 
-// Screen is where the answer of a run is printed.
+// Screen says where the answer of a run is printed.
 type Screen struct {
 	Width int  // columns of the terminal
 	Color bool // it shows colours
@@ -136,7 +136,7 @@ func (r *Report) leftOutLines(a analysis.Answer, s Screen) []string {
 	return s.wrap("", "  ", wording.Clean(fmt.Sprintf("Not measured in that time: %s.", wording.FirstFew(names, maxNamed))))
 }
 
-// extent is what the run measured.
+// extent returns what the run measured.
 func (r *Report) extent(a analysis.Answer) string {
 	drivers, profiles := map[string]bool{}, map[string]bool{}
 	for _, c := range a.Columns {
@@ -186,7 +186,7 @@ func (r *Report) computed() (n int) {
 	return n
 }
 
-// notesOf are what whoever takes a target with its profile has to know, beside how to open it;
+// notesOf returns what whoever takes a target with its profile has to know, beside how to open it;
 // brief: without what was found.
 func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 	note := func(about string, w analysis.Warning) {
@@ -254,8 +254,8 @@ func noCgoSentence(n analysis.Alternative) string {
 	return fmt.Sprintf("Without cgo: %s, %s %s in %s%s", n.Name, wording.Times(speed), word, of, end)
 }
 
-// openingOf is how to open what was picked: the code of a program in the worker's language; or its
-// DSN, and what every connection runs.
+// openingOf returns how to open what was picked: the code of a program in the worker's language;
+// or its DSN, and what every connection runs.
 func (r *Report) openingOf(c analysis.Connection) []string {
 	lines := c.Code(r.Run.Targets)
 	if len(lines) == 0 {

@@ -21,7 +21,7 @@ func WarningLine(w analysis.Warning) string {
 	return wording.Clean(s)
 }
 
-// Level is that of a comparison's interval, such as 95 %.
+// Level returns the level of a comparison's interval, such as 95 %.
 func Level(c analysis.Comparison) string {
 	return strconv.FormatFloat(100*c.Level, 'g', 4, 64) + " %"
 }

@@ -104,7 +104,7 @@ func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time
 	return s, s.findParts(j)
 }
 
-// sampled is how many units are asked for again, one of which takes so long.
+// sampled returns how many units are asked for again, one of which takes so long.
 func (j *job) sampled(each time.Duration) int {
 	most := 0
 	for _, e := range j.expected {
@@ -226,7 +226,7 @@ func compareAnswers(when string, j *job, start int64, got, want []string) error 
 		when, start, start+int64(len(want)*unit)-1, j.Operation.Name, wrong, len(want), start+int64(first*unit), digest, want[first])}
 }
 
-// operationsBehind is how many operations the clients of a mix that changes data do
+// operationsBehind returns how many operations the clients of a mix that changes data do
 // behind its block, so that what they answer there can be compared: the block cannot
 // be run again.
 func operationsBehind(j *job) int {
@@ -390,7 +390,7 @@ func (t *turn) shortCall(ctx context.Context) error {
 	return t.checkedMeasure(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Operations: units * unit}, &m)
 }
 
-// paces are how long calls took beside what was measured in them, by the driver, the build,
+// paces says how long calls took beside what was measured in them, by the driver, the build,
 // the profile and the operation, over all launches.
 type paces struct {
 	sync.Mutex // instances that are warmed up at the same time share them
@@ -421,7 +421,7 @@ func (in *instance) processCPU() (time.Duration, bool) {
 // livingThreads is process.LivingThreads, but in tests.
 var livingThreads = process.LivingThreads
 
-// threadTimes are those of the worker's living threads so far, known where processCPU is.
+// threadTimes returns the times of the worker's living threads so far, known where processCPU is.
 func (in *instance) threadTimes() (process.ThreadTimes, bool) {
 	if !in.isOneProcess() {
 		return process.ThreadTimes{}, false

@@ -28,7 +28,7 @@ import (
 // engine is what depends on the kind of a target's engine: a file of SQLite or DuckDB, a
 // key-value store, or a PostgreSQL server.
 type engine interface {
-	// version is that of the engine, of which the worker itself said something. Its
+	// version is the version of the engine, of which the worker itself said something. Its
 	// error is a *failure.
 	version(ctx context.Context, r *Runner, said string) (string, error)
 	// adapt makes a case one for the target, with the settings of its engine. Its
@@ -46,7 +46,7 @@ type engine interface {
 	traits() traits
 }
 
-// traits are what there is to know of a kind of engine.
+// traits holds what there is to know of a kind of engine.
 type traits struct {
 	plays    oracle.Engine // of which package oracle's expectations of tables hold
 	reusable bool          // a copy of the data can be made equal to them again
@@ -94,7 +94,7 @@ func fits(c assay.Case, capabilities []string) error {
 	return nil
 }
 
-// inWorker is what engines have in common that run in the worker's process.
+// inWorker holds what engines have in common that run in the worker's process.
 type inWorker struct{}
 
 func (inWorker) version(_ context.Context, _ *Runner, said string) (string, error) { return said, nil }
@@ -139,7 +139,7 @@ func (sqliteFile) fill(_ context.Context, _ *Runner, j *job) (dataset.Source, er
 	return j.data, nil
 }
 
-// settings are all that a PRAGMA shows, whether the database is in memory, and of
+// settings returns all that a PRAGMA shows, whether the database is in memory, and of
 // those that only behaviour shows (which takes a moment) the ones that the profile
 // asks for.
 func (sqliteFile) settings(j *job) []string {
@@ -165,7 +165,7 @@ func (sqliteFile) traits() traits {
 	return traits{plays: oracle.SQLite, reusable: true, direct: true, pauses: true}
 }
 
-// identity is what a worker said of itself.
+// identity holds what a worker said of itself.
 type identity struct {
 	target       assay.Target
 	engine       engine // nil: there is no such worker
@@ -257,7 +257,7 @@ func (keyValueStore) adapt(c assay.Case) (assay.Case, error) {
 	return c, err
 }
 
-// storeSettings are those of a case of a key-value store. Whether commits are
+// storeSettings returns the settings of a case of a key-value store. Whether commits are
 // synced is nothing to operations that change nothing.
 func storeSettings(c assay.Case) map[string]string {
 	settings := maps.Clone(c.Profile.Settings)
@@ -333,7 +333,7 @@ func rowsOf(path string) (int64, error) {
 	return int64(file.Rows()), file.Close()
 }
 
-// bytesPut is how many bytes of keys and values an operation puts each time,
+// bytesPut returns how many bytes of keys and values an operation puts each time,
 // on the mean; 0 where it is no put alone.
 func bytesPut(j *job) (float64, error) {
 	steps := j.Operation.Steps
@@ -353,7 +353,7 @@ func bytesPut(j *job) (float64, error) {
 	return float64(total) / float64(max(1, trace.Rows())), trace.Close()
 }
 
-// diskUsage is how many bytes the files of a folder take on the disk.
+// diskUsage returns how many bytes the files of a folder take on the disk.
 func diskUsage(folder string) (bytes int64, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

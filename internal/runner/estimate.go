@@ -30,7 +30,7 @@ const (
 	syncsToOpen = 3 // for a journal mode, a log that becomes a part of the data, and a log that is removed
 )
 
-// Pace is what was learned of a case's operation by doing it on the data.
+// Pace holds what was learned of a case's operation by doing it on the data.
 type Pace struct {
 	Each time.Duration // one operation; 0: unknown
 	// Check is reading what a block left behind once, where the plan says what to
@@ -39,18 +39,18 @@ type Pace struct {
 	Scans bool // it reads a whole table or index: few answers are verified
 }
 
-// Costs are what is known before anything is measured.
+// Costs holds what is known before anything is measured.
 type Costs struct {
-	// Pace is that of a case; the zero Pace: unknown. nil knows none.
+	// Pace is the pace of a case; the zero Pace: unknown. nil knows none.
 	Pace func(assay.Case) Pace
 	// Commit is how long a commit takes with the settings of a case; 0: unknown.
 	// nil knows none.
 	Commit func(assay.Case) time.Duration
 	// Sync is how long a file's sync takes; 0: unknown.
 	Sync time.Duration
-	// Processors are those that clients share which ask at the same time; 0: one.
+	// Processors is the number of processors that clients share which ask at the same time; 0: one.
 	Processors int
-	// Bytes are those of a case's data, which every instance has a copy of. nil
+	// Bytes returns the size of a case's data in bytes, which every instance has a copy of. nil
 	// knows none.
 	Bytes func(assay.Case) int64
 	// Scarce says that it is a first launch of a budget that is too small for one of all.
@@ -87,7 +87,7 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	return sum
 }
 
-// guess is what a launch of the group takes, by rule of thumb.
+// guess returns what a launch of the group takes, by rule of thumb.
 func (g *group) guess(scarce bool) time.Duration {
 	var cases []assay.Case
 	for _, m := range g.members {
@@ -116,7 +116,7 @@ func TooLong(c assay.Case, budget time.Duration, costs Costs) string {
 	return fmt.Sprintf("one launch of it takes about %s by an estimate, which does not fit into the budget of %s", brief(once), brief(budget))
 }
 
-// instance is what it takes to start an instance in a launch, and to end it. Those
+// instance returns what it takes to start an instance in a launch, and to end it. Those
 // of windows and turns are started together; those of windows have copies that earlier
 // launches made.
 func (k Costs) instance(c assay.Case, m method) assay.Spent {
@@ -143,7 +143,7 @@ func (k Costs) instance(c assay.Case, m method) assay.Spent {
 // measured, at least: a run uses all processors for it.
 const atOnce = 2
 
-// blocks is what a block of a case takes, with all that is beside it.
+// blocks returns what a block of a case takes, with all that is beside it.
 func (k Costs) blocks(c assay.Case) assay.Spent {
 	spent := assay.Spent{
 		assay.StageMeasured: k.block(c, c.Operation.Count),
@@ -155,7 +155,7 @@ func (k Costs) blocks(c assay.Case) assay.Spent {
 	return spent
 }
 
-// turns is what a block takes whose instances take turns: they are verified and warmed up at
+// turns returns what a block takes whose instances take turns: they are verified and warmed up at
 // the same time.
 func (k Costs) turns(c assay.Case) assay.Spent {
 	spent := k.blocks(c)
@@ -166,7 +166,7 @@ func (k Costs) turns(c assay.Case) assay.Spent {
 	return spent
 }
 
-// windows is what the windows of a case take in a launch.
+// windows returns what the windows of a case take in a launch.
 func (k Costs) windows(c assay.Case) assay.Spent {
 	each := k.pace(c).Each
 	w := windowOf(each, c)
@@ -182,7 +182,7 @@ func (k Costs) windows(c assay.Case) assay.Spent {
 	return spent
 }
 
-// verified is how long the answers take that are compared before anything is
+// verified returns how long the answers take that are compared before anything is
 // measured.
 func (k Costs) verified(c assay.Case, op assay.Operation) time.Duration {
 	pace := k.pace(c)
@@ -202,7 +202,7 @@ func (k Costs) verified(c assay.Case, op assay.Operation) time.Duration {
 	return time.Duration(min(max(1, verifiedRows/max(1, answeredRows(op))), verifiedOperations)) * pace.Each
 }
 
-// checked is how long it takes to read what a block left behind.
+// checked returns how long it takes to read what a block left behind.
 func (k Costs) checked(c assay.Case) time.Duration {
 	if !c.Operation.Changes {
 		return 0
@@ -213,7 +213,7 @@ func (k Costs) checked(c assay.Case) time.Duration {
 	return k.pace(c).Check
 }
 
-// block is what so many operations of a block take.
+// block returns what so many operations of a block take.
 func (k Costs) block(c assay.Case, count int) time.Duration {
 	if c.Operation.Serve && c.Cell.Rate > 0 {
 		return time.Duration(float64(count) / c.Cell.Rate * float64(time.Second))
@@ -232,7 +232,7 @@ func (k Costs) block(c assay.Case, count int) time.Duration {
 	return max(took/k.atATime(c), waited) // some ask while another one waits for the disk
 }
 
-// atATime is how many operations of a block run at the same time: clients of a served
+// atATime returns how many operations of a block run at the same time: clients of a served
 // operation share the processors with the requests. Those that change one database wait
 // for each other.
 func (k Costs) atATime(c assay.Case) time.Duration {
@@ -242,7 +242,7 @@ func (k Costs) atATime(c assay.Case) time.Duration {
 	return time.Duration(max(1, min(k.Processors, c.Cell.AllClients())))
 }
 
-// pace is what is known of an operation, and the rest by rule of thumb.
+// pace returns what is known of an operation, and the rest by rule of thumb.
 func (k Costs) pace(c assay.Case) Pace {
 	var pace Pace
 	if k.Pace != nil {

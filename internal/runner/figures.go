@@ -230,7 +230,7 @@ func (in *instance) pooled(ctx context.Context, j *job, measure func() error) (*
 	return poolDid(before, after), err
 }
 
-// poolDid is what a pool did between two counts; nil where there is none.
+// poolDid returns what a pool did between two counts; nil where there is none.
 func poolDid(before, after *wire.Pool) *wire.Pool {
 	if before == nil || after == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 // of them are alive at the same time.
 const maxMembers = 13
 
-// group is what is compared within a launch: instances that are alike but for
+// group holds what is compared within a launch: instances that are alike but for
 // their target and profile.
 type group struct {
 	name     string

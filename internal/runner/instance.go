@@ -39,7 +39,7 @@ type instance struct {
 	single   *bool // it is one process; nil: not looked yet
 }
 
-// place is where an instance's files are.
+// place says where an instance's files are.
 type place struct {
 	dir    string
 	path   string        // of the database
@@ -48,7 +48,7 @@ type place struct {
 	logs   []string      // of a store, when it was opened
 }
 
-// readings are what an instance's settings were, each time that they were read.
+// readings holds what an instance's settings were, each time that they were read.
 type readings struct {
 	settings []assay.Setting // all, with connections that read alike joined
 	all      []assay.Setting
@@ -56,7 +56,7 @@ type readings struct {
 	claimed  assay.Durability // the weakest at any read, and no stronger than the file system allows
 }
 
-// ending is what is known of an instance that has ended.
+// ending holds what is known of an instance that has ended.
 type ending struct {
 	closed   time.Duration // what closing took
 	used     time.Duration // CPU time of its processes
@@ -64,7 +64,7 @@ type ending struct {
 	disk     int64         // bytes that the database takes
 }
 
-// connections is what an instance opens.
+// connections holds what an instance opens.
 type connections struct {
 	readers, idle, writers int
 	lazy                   bool // readers are opened when requests first need them
@@ -223,7 +223,7 @@ func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error
 	return in.prepare(ctx, j.Cell.Peer(), j.Operation, j.trace, j.Cell.Clients)
 }
 
-// preparedOperation is what the checks of its measuring need to know.
+// preparedOperation holds what the checks of its measuring need to know.
 type preparedOperation struct {
 	clients int
 	unit    int64 // operations of a transaction

@@ -195,7 +195,7 @@ func (l *jointLaunch) verifyAll(ctx context.Context) (operations [][]*variant, e
 	return operations, nil
 }
 
-// turnsOf are those of an operation, of the instances that have it.
+// turnsOf returns the turns of an operation, of the instances that have it.
 func (l *jointLaunch) turnsOf(peer string) (all []*turn) {
 	for _, in := range l.instances {
 		j := in.job(peer)
@@ -411,7 +411,7 @@ func (l *jointLaunch) killAll() {
 	}
 }
 
-// longest is what the trial took that took longest.
+// longest returns what the trial took that took longest.
 func (l *jointLaunch) longest() time.Duration {
 	longest := time.Duration(0)
 	for _, t := range l.trials {

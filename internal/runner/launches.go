@@ -58,10 +58,10 @@ func (l *launches) add(took time.Duration, disturbed bool) {
 	}
 }
 
-// counted is how many were finished and not disturbed.
+// counted returns how many were finished and not disturbed.
 func (l launches) counted() int { return l.finished - l.disturbed }
 
-// record is what the trials of a group showed, by cell.
+// record holds what the trials of a group showed, by cell.
 type record struct {
 	// counted are the ok and undisturbed trials, by launch, without what no schedule
 	// needs; twins have keys of their own.
@@ -265,7 +265,7 @@ func (t *timing) snapshot() assay.Spent {
 	return maps.Clone(t.parts)
 }
 
-// spent is where all of the wall time went.
+// spent returns where all of the wall time went.
 func (t *timing) spent() assay.Spent {
 	parts := t.snapshot().Plus(nil)
 	parts[assay.StageOther] += max(0, t.wall-parts.Total())

@@ -18,7 +18,7 @@ type method interface {
 	mode() assay.Mode
 	// key is the same for all cases that are measured in one group.
 	key(c assay.Case) string
-	// name is that of a group that begins with a job. Trials keep it.
+	// name returns the name of a group that begins with a job. Trials keep it.
 	name(j *job) string
 	// describe says what a group measures that begins with a cell.
 	describe(cell assay.Cell) string
@@ -148,7 +148,7 @@ func (inBlocks) arguments(_ context.Context, j *job) (int, error) {
 	return j.warm + j.Operation.Count + j.behind + j.oneClient, nil
 }
 
-// warmOperations is how many operations come before a block. A whole transaction goes into
+// warmOperations returns how many operations come before a block. A whole transaction goes into
 // a store as it is, and nothing may be read before an operation on data that no cache has
 // seen. One that reads is warmed up though verifying has run it: without that, a million reads
 // of Badger take half as long again.

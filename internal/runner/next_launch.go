@@ -15,7 +15,7 @@ import (
 	"assay/internal/stat"
 )
 
-// nextLaunch is what the next launch of a group measures, and what it costs.
+// nextLaunch holds what the next launch of a group measures, and what it costs.
 type nextLaunch struct {
 	members []*member
 	fewest  int           // launches of one of their jobs
@@ -61,9 +61,9 @@ func (g *group) needless(j *job) bool {
 	return g.apart[j.Cell.Key()] || g.record.unlike[j.Cell.Key()]
 }
 
-// openOperations are those in windows that are still to be measured. All variants of one
-// are, or none: they alternate, and may be compared. So are all that sums add up, which are
-// of the launches that have all of them.
+// openOperations returns the operations in windows that are still to be measured. All variants of
+// one are, or none: they alternate, and may be compared. So are all that sums add up, which are of
+// the launches that have all of them.
 func (g *group) openOperations(least int) map[string]bool {
 	open := map[string]bool{}
 	for _, m := range g.members {
@@ -95,7 +95,7 @@ func (g *group) launchedTogether() (all [][]string) {
 	return append(all, summed)
 }
 
-// launches are how many a job has: those that count, and all where its figures never do.
+// launches returns how many a job has: those that count, and all where its figures never do.
 // Where each is disturbed, it has one for each of the tries that the schedule makes of it.
 func (r *record) launches(j *job) int {
 	key := j.Cell.Key()
@@ -131,7 +131,7 @@ func (g *group) wholeMember(part *member) *member {
 	return g.members[i]
 }
 
-// leastForAll is how many launches every cell has before others get more: as many as the
+// leastForAll returns how many launches every cell has before others get more: as many as the
 // plan says, and where the budget is too small for these and another launch of what is open
 // fits into it, so many that there is an interval.
 func (r *Runner) leastForAll() int {
@@ -186,7 +186,7 @@ func (m *member) every(is func(*job) bool) bool {
 	return !slices.ContainsFunc(m.jobs, func(j *job) bool { return !is(j) })
 }
 
-// costOf is what a launch of some of the group's members costs; zero while unknown. To
+// costOf returns what a launch of some of the group's members costs; zero while unknown. To
 // start and to end instances of windows is in no trial's time.
 func (g *group) costOf(some []*member) time.Duration {
 	part, all := g.record.took(some), g.record.took(g.members)
@@ -199,7 +199,7 @@ func (g *group) costOf(some []*member) time.Duration {
 	return max(g.launches.cost-(all-part), share(g.launches.cost, part, all))
 }
 
-// wholeCost is what a launch would have cost with all members that took so long with some.
+// wholeCost returns what a launch would have cost with all members that took so long with some.
 func (g *group) wholeCost(took time.Duration, some []*member) time.Duration {
 	part, all := g.record.took(some), g.record.took(g.members)
 	if part == 0 {
@@ -268,7 +268,8 @@ func (f *firstRound) note(g *group, guessed time.Duration) {
 	f.took[g.mode()] += g.launches.cost
 }
 
-// guess is what the first launch of a group takes, by what guesses of its mode were worth so far.
+// guess returns what the first launch of a group takes, by what guesses of its mode were worth so
+// far.
 func (f *firstRound) guess(g *group) time.Duration {
 	guess, guessed := g.guess(f.scarce), f.guessed[g.mode()]
 	if guessed == 0 {
@@ -277,7 +278,7 @@ func (f *firstRound) guess(g *group) time.Duration {
 	return time.Duration(float64(guess) * min(float64(f.took[g.mode()])/float64(guessed), schedule.GuessError))
 }
 
-// guesses are those of some groups together.
+// guesses returns the guesses of some groups together.
 func (f *firstRound) guesses(groups []*group) (sum time.Duration) {
 	for _, g := range groups {
 		sum += f.guess(g)
@@ -285,7 +286,7 @@ func (f *firstRound) guesses(groups []*group) (sum time.Duration) {
 	return sum
 }
 
-// members are those that a first launch measures.
+// members returns the members that a first launch measures.
 func (f *firstRound) members(g *group) []*member {
 	return slices.DeleteFunc(slices.Clone(g.next.members), func(m *member) bool { return m.twin && f.scarce })
 }

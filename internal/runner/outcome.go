@@ -23,7 +23,7 @@ import (
 	"assay/kit/wire"
 )
 
-// failure is how measuring a cell ended badly: data, not an error of the run.
+// failure says how measuring a cell ended badly: data, not an error of the run.
 type failure struct {
 	outcome assay.Outcome
 	reason  string
@@ -91,7 +91,7 @@ func end(t *assay.Trial, errs ...error) error {
 
 func tooManyFiles(reason string) bool { return strings.Contains(reason, syscall.EMFILE.Error()) }
 
-// makeRoom is what to do about a full disk or too many files, whoever met them: the
+// makeRoom returns what to do about a full disk or too many files, whoever met them: the
 // system's words are from here, SQLite's from a worker.
 func makeRoom(reason string) string {
 	if tooManyFiles(reason) {

@@ -11,7 +11,7 @@ import (
 	"assay/internal/stat"
 )
 
-// need is what a group's confidence intervals need to reach the target half-width.
+// need holds what a group's confidence intervals need to reach the target half-width.
 type need struct {
 	further  []int           // launches, of each interval
 	launches int             // that the group is to have, as far as is known
@@ -27,7 +27,7 @@ func (n *need) wide() int {
 	return wide
 }
 
-// most is how many further launches the interval needs that needs most.
+// most returns how many further launches the interval needs that needs most.
 func (n *need) most() int { return slices.Max(append(n.further, 0)) }
 
 // assess finds out how many more launches each group needs until every confidence
@@ -89,7 +89,7 @@ func (n *need) add(further []int, peers ...string) {
 	}
 }
 
-// comparisons are those of an operation's cells, as far as they are measured.
+// comparisons holds the comparisons of an operation's cells, as far as they are measured.
 type comparisons struct {
 	group *group
 	peer  string
@@ -168,7 +168,7 @@ func (g *group) amongThemselves(jobs []*job, some []int) (tests []stat.Test) {
 	return tests
 }
 
-// primary is what the report will compare the cells of an operation by, as far as
+// primary returns what the report will compare the cells of an operation by, as far as
 // they are measured.
 func (g *group) primary(jobs []*job) string {
 	var cells [][]*assay.Trial
@@ -205,17 +205,17 @@ func (g *group) twinPairs(peer string, jobs []*job, metric string, changes bool)
 // maxWindows bounds how many windows an operation gets in a launch.
 const maxWindows = 6 * windowsPerLaunch
 
-// effort is what the windows of an operation took so far, on all instances.
+// effort holds what the windows of an operation took so far, on all instances.
 type effort struct {
 	launches int
 	rounds   int // windows of each instance
 	took     time.Duration
 }
 
-// round is what one window on each instance takes.
+// round returns what one window on each instance takes.
 func (e effort) round() time.Duration { return e.took / time.Duration(max(1, e.rounds)) }
 
-// windowUse is what the windows of a group's operations used so far.
+// windowUse holds what the windows of a group's operations used so far.
 type windowUse struct {
 	efforts   map[string]effort // by operation
 	sequences map[string]int64  // how far they have used up the arguments, by operation
@@ -226,7 +226,7 @@ func (u *windowUse) add(peer string, rounds int, took time.Duration) {
 	u.efforts[peer] = effort{e.launches + 1, e.rounds + rounds, e.took + took}
 }
 
-// windowCount is how many windows of a length an operation gets in a launch: a
+// windowCount returns how many windows of a length an operation gets in a launch: a
 // fixed number in the launches that every cell gets, and then the number that
 // gives the narrowest interval for the time, by what windows and launches have
 // varied and cost. Only spreads have a say in it, never the ratios themselves. It is
@@ -266,7 +266,7 @@ func windowOf(each time.Duration, c assay.Case) window {
 	return window{length: units * unit, units: int64(units)}
 }
 
-// count is how many windows a launch has while nothing is known of their spread: one of an
+// count returns how many windows a launch has while nothing is known of their spread: one of an
 // operation that takes long, whose launches tell more for their time than its windows; a
 // fourth where time is scarce, so that every operation has some.
 func (w window) count(scarce bool) int {
@@ -277,7 +277,7 @@ func (w window) count(scarce bool) int {
 	return max(1, count)
 }
 
-// share is what a launch costs each of its operations beside their windows: to
+// share returns what a launch costs each of its operations beside their windows: to
 // start and warm up the instances, to check answers and to end them.
 func (g *group) share() time.Duration {
 	rest, use := g.launches.cost, g.windows
@@ -287,7 +287,7 @@ func (g *group) share() time.Duration {
 	return max(time.Millisecond, rest/time.Duration(max(1, len(use.efforts))))
 }
 
-// variances are those of an operation's ratios to the baseline, the mean over
+// variances returns the variances of an operation's ratios to the baseline, the mean over
 // its cells.
 func (g *group) variances(peer string, baseline assay.Baseline) stat.Variances {
 	var all []stat.Variances

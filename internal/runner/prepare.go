@@ -76,7 +76,7 @@ func (j *job) named(e expectation) string {
 
 func partName(part assay.Operation) string { return "part " + part.Name }
 
-// readyCase is what preparing made of a case, one of these.
+// readyCase holds what preparing made of a case, one of these.
 type readyCase struct {
 	job        *job
 	sum        *assay.Case  // nothing runs for it
@@ -189,7 +189,8 @@ func (r *Runner) prepareAnswersInTime(ctx context.Context, j *job) error {
 	return late
 }
 
-// answersLimit is how long the expected answers of an operation may take: as long as the budget.
+// answersLimit returns how long the expected answers of an operation may take: as long as the
+// budget.
 func (r *Runner) answersLimit() time.Duration {
 	return min(r.config.Timeout, max(r.budget(), minGrace))
 }
@@ -267,7 +268,7 @@ const (
 	maxLone   = 200
 )
 
-// oneClientOperations is how many operations one client does behind the block of
+// oneClientOperations returns how many operations one client does behind the block of
 // several whose order nobody knows, so that it is known what is the newest of the
 // keys that it writes.
 func oneClientOperations(j *job) int {
@@ -366,7 +367,7 @@ func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	return err
 }
 
-// checked is how much of the job is compared with what is right.
+// checked returns how much of the job is compared with what is right.
 func (j *job) checked() assay.Check {
 	switch {
 	case j.state != "":

@@ -70,7 +70,7 @@ func (in *instance) joinReadings() {
 	}
 }
 
-// processShare is what one process measured of what was asked of all.
+// processShare holds what one process measured of what was asked of all.
 type processShare struct {
 	wire.Measured
 	began, ended time.Time // between which it measured

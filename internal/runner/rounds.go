@@ -138,7 +138,7 @@ func (r *Runner) firstLaunches(ctx context.Context) error {
 	return nil
 }
 
-// scheduled is what the schedule has to know of each group.
+// scheduled returns what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	r.planNext()

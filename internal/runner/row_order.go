@@ -16,10 +16,10 @@ import (
 	"assay/kit/wire"
 )
 
-// orderedName is that of an operation whose rows are in the order of their columns.
+// orderedName returns the name of an operation whose rows are in the order of their columns.
 func orderedName(name string) string { return "ordered " + name }
 
-// rowOrder is how the rows of an operation's answers are compared that are not in the
+// rowOrder says how the rows of an operation's answers are compared that are not in the
 // oracle's order.
 type rowOrder struct {
 	ordered assay.Operation // the same in the order of all columns

@@ -61,7 +61,7 @@ func (p Program) path(launch int) (path string, layout int) {
 	return p.Layouts[i], i + 1
 }
 
-// Machine is what all measuring on a machine has in common.
+// Machine holds what all measuring on a machine has in common.
 type Machine struct {
 	Data dataset.Cache
 	Work *Workspace
@@ -106,7 +106,7 @@ type Config struct {
 	Emit func(assay.Trial) error
 }
 
-// Phase is what the runner is at.
+// Phase says what the runner is at.
 type Phase int
 
 // The phases. The last four are said once: the budget is too small; what it is too
@@ -242,7 +242,7 @@ func (r *Runner) baselineTarget(cases []assay.Case) assay.DriverName {
 	return r.config.Baseline.Driver
 }
 
-// Baseline is what the others are compared with.
+// Baseline returns what the others are compared with.
 func (r *Runner) Baseline() assay.Baseline { return r.baseline }
 
 // Files are the copies of users' own files that the cases have.
@@ -270,13 +270,13 @@ func (r *Runner) budget() time.Duration { return cmp.Or(r.config.Budget, math.Ma
 // shuffled returns the numbers below n in random order.
 func (r *Runner) shuffled(n int) []int { return r.random.Perm(n) }
 
-// storage is what the file system of the databases allows.
+// storage holds what the file system of the databases allows.
 type storage struct {
 	durability assay.Durability // the strongest class
 	loss       string           // why that is not assay.Power
 }
 
-// preparations are what is made once for all cells that need it, by what it follows
+// preparations holds what is made once for all cells that need it, by what it follows
 // from.
 type preparations struct {
 	keys      map[string]*oracle.Keys
@@ -309,7 +309,7 @@ func once[T any](ctx context.Context, known map[string]T, key string, limit time
 	return found, nil
 }
 
-// observations are what was seen beside the trials, which checks and figures of later
+// observations holds what was seen beside the trials, which checks and figures of later
 // ones need.
 type observations struct {
 	limits     map[int]float64    // requests a second that the load generator reaches, by clients
@@ -321,7 +321,7 @@ type observations struct {
 	noDelays   map[string]bool     // targets whose delays the system did not confirm
 }
 
-// slowness is what is known of calls that take longer than the worker says.
+// slowness says what is known of calls that take longer than the worker says.
 type slowness int
 
 const (
@@ -330,7 +330,7 @@ const (
 	unconfirmed                 // several did, and its threads have ended: it may have waited
 )
 
-// clock is how far a run is.
+// clock says how far a run is.
 type clock struct {
 	spent time.Duration // of the budget, before this process
 	began time.Time     // measuring, in this process
@@ -343,7 +343,7 @@ func (c *clock) begin() {
 	_, c.lost = process.Pauses()
 }
 
-// elapsed is what is spent of the budget: a pause of this process is not.
+// elapsed returns what is spent of the budget: a pause of this process is not.
 func (c clock) elapsed() time.Duration {
 	if c.began.IsZero() {
 		return c.spent

@@ -123,15 +123,15 @@ func ready(ctx context.Context, url string) error {
 	return nil
 }
 
-// loadSize is how many requests a load has.
+// loadSize says how many requests a load has.
 type loadSize struct {
 	measured, warm int
 	rate           float64 // a second; 0: as fast as they are answered
 	seed           [2]uint64
 }
 
-// arrivalSeed is that of the arrivals in a launch, and in a step of a search there: the same
-// for all drivers and profiles.
+// arrivalSeed returns the seed of the arrivals in a launch, and in a step of a search there: the
+// same for all drivers and profiles.
 func (r *Runner) arrivalSeed(launch, step int) [2]uint64 {
 	return [2]uint64{r.config.Seed, uint64(launch)<<32 | uint64(step)}
 }
@@ -346,7 +346,7 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 	return nil
 }
 
-// requests is how many requests a step has. One that confirms a rate has so many
+// requests returns how many requests a step has. One that confirms a rate has so many
 // that enough of them lie beyond the percentile, unless the rate is too low.
 func (t LatencyTarget) requests(rate float64, confirm bool) int {
 	n := max(rate*stepLength.Seconds(), min(minInStep, rate*maxLength.Seconds()))

@@ -162,7 +162,7 @@ func (r *Runner) makeCluster(ctx context.Context, programs cluster.Programs, j *
 	return err
 }
 
-// filled is what became of a dataset in another engine than SQLite.
+// filled holds what became of a dataset in another engine than SQLite.
 type filled struct {
 	data dataset.Source
 	err  error
@@ -230,7 +230,7 @@ func (in *instance) stopServer() error {
 	return fail("stop the server", err)
 }
 
-// address is what the database is opened by: its path, or the folder of its
+// address returns what the database is opened by: its path, or the folder of its
 // server's socket.
 func (in *instance) address() string {
 	if in.server == nil {

@@ -41,14 +41,14 @@ const (
 	typicalTrace = 300 * time.Millisecond
 )
 
-// tracing is what a trace of system calls said about a cell.
+// tracing holds what a trace of system calls said about a cell.
 type tracing struct {
 	verdict syncs.Verdict
 	why     string    // it says nothing; empty: it does
 	earlier time.Time // when an earlier run traced it; zero: this run did
 }
 
-// traceKey is all that a cell's syncs depend on: not how much data there is,
+// traceKey returns all that a cell's syncs depend on: not how much data there is,
 // nor how many clients.
 func traceKey(j *job) string {
 	c := j.Cell
@@ -58,7 +58,7 @@ func traceKey(j *job) string {
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%d", c.Target(), c.Build, c.Profile, c.Without, c.Workload, c.Operation, c.Statement, j.tracedTransaction())
 }
 
-// tracedTransaction is how many operations a transaction has in a trace: the
+// tracedTransaction returns how many operations a transaction has in a trace: the
 // job's own, or fewer, so that there are several.
 func (j *job) tracedTransaction() int {
 	operation, trace := j.committing()
@@ -240,7 +240,7 @@ func (in *instance) commit(ctx context.Context, j *job, marks string) error {
 	return err
 }
 
-// synced is what is known of the syncs of a job's commits.
+// synced returns what is known of the syncs of a job's commits.
 func (r *Runner) synced(j *job) (tracing, bool) {
 	found, known := r.observed.tracings[traceKey(j)]
 	return found, known && found.why == ""
@@ -308,7 +308,7 @@ type keptTrace struct {
 	At      time.Time
 }
 
-// tracedCase is all that the system calls of a job's commits follow from.
+// tracedCase holds all that the system calls of a job's commits follow from.
 type tracedCase struct {
 	Target      assay.Target
 	Profile     assay.Profile
@@ -330,7 +330,7 @@ var traceFacts = []string{"os", "kernel", "filesystem", "mount-options"}
 // program, its runtime or a server's client calls.
 var traceVariables = []string{"LD_", "DYLD_", "MALLOC_", "GLIBC_", "GO", "PG", "PYTHON", "NODE_", "UV_", "RUBY", "RAILS_", "BUNDLE_", "GEM_"}
 
-// traceEnvironment are those that are set, in order.
+// traceEnvironment returns the variables that are set, in order.
 func traceEnvironment() []string {
 	kept := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return !slices.ContainsFunc(traceVariables, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
@@ -339,7 +339,7 @@ func traceEnvironment() []string {
 	return kept
 }
 
-// path is where the trace of a job lies; empty where nothing is kept.
+// path returns where the trace of a job lies; empty where nothing is kept.
 func (c TraceCache) path(j *job, folder, strace string) string {
 	tracer, err := os.Stat(strace)
 	if c == "" || err != nil {

@@ -161,12 +161,12 @@ func partAt(round, rounds, parts int) (part int, has bool) {
 	return part, part < parts && part*rounds/parts == round
 }
 
-// partsIn is how many parts a block has whose operations take so long each.
+// partsIn returns how many parts a block has whose operations take so long each.
 func partsIn(op assay.Operation, each time.Duration) int {
 	return max(1, min(maxParts, transactions(op), int(time.Duration(op.Count)*each/partLength)))
 }
 
-// transactions is how many a block has, the last of which may be smaller.
+// transactions returns how many a block has, the last of which may be smaller.
 func transactions(op assay.Operation) int {
 	unit := max(1, op.Transaction)
 	return (op.Count + unit - 1) / unit

@@ -54,7 +54,7 @@ func NewWorkspace(dir, runID string) (*Workspace, error) {
 // another launch.
 const idleShare = 4
 
-// freeSpace is how many bytes the disk of a folder has left; 0 where it cannot
+// freeSpace returns how many bytes the disk of a folder has left; 0 where it cannot
 // be told.
 func freeSpace(dir string) int64 {
 	var fs syscall.Statfs_t

@@ -41,7 +41,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// localNames are what a browser may call a server on this machine. Another name is
+// localNames returns what a browser may call a server on this machine. Another name is
 // one that somebody else's DNS points here.
 func localNames(address net.Addr) []string {
 	host, port, err := net.SplitHostPort(address.String())

@@ -79,7 +79,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 // pageNames are the links at the head of every page.
 var pageNames = []doc.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"}}
 
-// links are those of pageNames, with the current page marked.
+// links returns the links of pageNames, with the current page marked.
 func links(current string) []doc.Link {
 	all := append([]doc.Link(nil), pageNames...)
 	for i := range all {

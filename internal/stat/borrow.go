@@ -22,7 +22,7 @@ const (
 	maxFromRun   = 4.0
 )
 
-// borrowing is what the tables of a run that were measured in the same mode say
+// borrowing holds what the tables of a run that were measured in the same mode say
 // about each other's variances: an empirical Bayes estimate in two levels (Smyth
 // 2004). The variances of a table's comparisons scatter about the table's, and
 // the tables' about that of the run, like scaled inverse chi-squares. A table counts as
@@ -60,7 +60,7 @@ func borrow(tables []spread) *borrowing {
 	return b
 }
 
-// prior is what a comparison of a table borrows: from the other comparisons of
+// prior returns what a comparison of a table borrows: from the other comparisons of
 // its kind in its table, and from other tables. What the comparison says of itself is not in
 // it, but for its small part in the variance of the run.
 func (b *borrowing) prior(table spread, own Pairs, uncertain float64) Prior {
@@ -91,7 +91,7 @@ func (b *borrowing) shrink(freedom, uncertain float64) float64 {
 	return left
 }
 
-// spread is what the pairs of one kind of a table say about the variance between
+// spread holds what the pairs of one kind of a table say about the variance between
 // launches. Of members that all have the same launches, the mean variance over
 // all pairs is twice the residual variance of an analysis of variance by members
 // and blocks, which has (members - 1) (launches - 1) degrees of freedom.

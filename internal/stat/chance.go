@@ -15,8 +15,8 @@ const usualDifference = 0.07
 // odds: a small one by chance would be taken for certainty.
 const minFreedom = 5
 
-// Chance is that of being no slower than another one over all of some comparisons with it,
-// each counted once, by more than the margin; NaN where one of them has too few launches to
+// Chance returns the chance of being no slower than another one over all of some comparisons with
+// it, each counted once, by more than the margin; NaN where one of them has too few launches to
 // tell.
 func Chance(comparisons []Comparison) float64 {
 	mean, variance, spread := 0.0, 0.0, 0.0

@@ -14,7 +14,7 @@ const (
 	permutations = 999
 )
 
-// ChangePoint is where the mean of a series shifts.
+// ChangePoint says where the mean of a series shifts.
 type ChangePoint struct {
 	At            int     // the first value behind the shift
 	Before, After float64 // means of the segments on both sides
@@ -64,7 +64,7 @@ func segment(values []float64, begin int, random *rand.Rand) []ChangePoint {
 	return append(all, segment(values[at:], begin+at, random)...)
 }
 
-// largestShift is where the means of both sides differ most, and by how much: in
+// largestShift returns where the means of both sides differ most, and by how much: in
 // standard deviations within the sides, times the root of what each side weighs.
 // At 0 there is none.
 func largestShift(values []float64) (at int, shift float64) {

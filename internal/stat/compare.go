@@ -18,7 +18,7 @@ const (
 // MaxMore is the largest number of further launches that is worth advising.
 const MaxMore = 1000
 
-// Verdict is what a comparison with the baseline says.
+// Verdict says what a comparison with the baseline says.
 type Verdict string
 
 // The verdicts. Faster and slower mean better and worse by the metric.
@@ -76,7 +76,7 @@ type Comparison struct {
 	Together    int
 	// Own and Borrowed are the degrees of freedom of the interval.
 	Own, Borrowed float64
-	// Level is that of the interval: 0.95, and more where it is not the first look.
+	// Level is the level of the interval: 0.95, and more where it is not the first look.
 	Level float64
 
 	rule   Rule
@@ -98,7 +98,7 @@ func (r Rule) JudgeOne(p Pairs, prior Prior, higherBetter bool) Comparison {
 	return c
 }
 
-// Ratio is that of pairs, with nothing borrowed and no verdict.
+// Ratio returns the ratio of pairs, with nothing borrowed and no verdict.
 func (r Rule) Ratio(p Pairs) Interval { return r.sample(p, Prior{}).interval(math.Exp) }
 
 // settle takes what the comparison is worth in a family.
@@ -107,7 +107,7 @@ func (c *Comparison) settle(adjusted, factor float64, together int) {
 	c.Verdict, c.Reason = c.rule.decide(c.gain, factor)
 }
 
-// Rule is the one that judged, with the noise that was found.
+// Rule returns the rule that judged, with the noise that was found.
 func (c Comparison) Rule() Rule { return c.rule }
 
 // After is the comparison of paired launches as it is after so many earlier looks, each at
@@ -179,7 +179,7 @@ const likely = 0.9
 // launches say little about it.
 const cautious = 0.7
 
-// chance is that of being decided after so many more launches, whose spread is so many
+// chance returns the chance of being decided after so many more launches, whose spread is so many
 // times as wide as what was seen.
 func (c Comparison) chance(launches int, wider float64) float64 {
 	then, n, more := c.gain.longer(launches), float64(c.gain.n), float64(launches)
@@ -294,7 +294,7 @@ func (r Rule) decideBounds(n int, low, high float64) (Verdict, Reason) {
 // band is the log ratio that a difference has to exceed.
 func (r Rule) band() float64 { return math.Log1p(r.Noise) }
 
-// longer is what a sample would be with more launches of the same spread.
+// longer returns what a sample would be with more launches of the same spread.
 func (s sample) longer(launches int) sample {
 	s.n += launches
 	s.freedom += float64(launches)

@@ -10,7 +10,7 @@ import (
 // there that chance makes: t is then three times its quantile.
 const relativePrecision = 1.0 / 3
 
-// Width is how wide an interval may be.
+// Width says how wide an interval may be.
 type Width struct {
 	Half  float64 // to each side, as a fraction
 	Exact bool    // of large differences too; otherwise a third of the difference is narrow enough
@@ -25,7 +25,7 @@ func (w Width) half(mean float64) float64 {
 	return max(wanted, relativePrecision*math.Abs(mean))
 }
 
-// Further is how many more launches each test of each table is expected to need
+// Further returns how many more launches each test of each table is expected to need
 // until its interval is no wider than wanted; 0 where it is so narrow, which is
 // when to stop. It is at most 1001: ask again after each launch. Verdicts
 // have no part in it, or a run would stop where chance makes one; a Rule with the
@@ -66,7 +66,7 @@ func (r Rule) FurtherUncompared(figures []float64, precision float64) int {
 	return s.until(func(s sample) bool { return !(s.half() > half) })
 }
 
-// until is how many more launches of the same spread it takes to become done, at
+// until returns how many more launches of the same spread it takes to become done, at
 // most MaxMore + 1.
 func (s sample) until(done func(sample) bool) int {
 	if done(s) {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// NonInferiority is what a comparison says about figures that may be worse than the baseline's
+// NonInferiority holds what a comparison says about figures that may be worse than the baseline's
 // by a limit. AtLeast and AtMost are one-sided 95 % bounds of how many times better
 // they are; NaN with fewer than two launches.
 type NonInferiority struct {
@@ -45,7 +45,7 @@ func NonInferior(all []Comparison, limit float64) []NonInferiority {
 	return losses
 }
 
-// onSide is the one-sided p-value of the mean's lying above a limit (side 1) or below
+// onSide returns the one-sided p-value of the mean's lying above a limit (side 1) or below
 // it (side -1).
 func (s sample) onSide(limit, side float64) float64 {
 	distance := side * (s.mean - limit)

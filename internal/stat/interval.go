@@ -68,7 +68,7 @@ func MeanInterval(values []float64) Interval {
 // notPositive reports whether v is anything but a finite number above zero.
 func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
 
-// sample is all that a t interval needs to know of its values.
+// sample holds all that a t interval needs to know of its values.
 type sample struct {
 	n        int
 	mean, sd float64 // NaN where n is too small to tell
@@ -77,7 +77,7 @@ type sample struct {
 	looks    int     // as of a Rule
 }
 
-// level is that of the interval's t quantile. Looks after the first, the k-th at
+// level returns the level of the interval's t quantile. Looks after the first, the k-th at
 // 4 % divided by k squared, add about one percent of false differences:
 // docs/statistics.md has the calibration.
 func (s sample) level() float64 {

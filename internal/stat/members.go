@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// members is what the tables of a run say about which of their members vary more than
+// members holds what the tables of a run say about which of their members vary more than
 // others: the variance of a pair is that of its table, times the mean of the factors of
 // its two members.
 type members struct {
@@ -30,7 +30,7 @@ type sums struct {
 	squares, freedom []float64
 }
 
-// factor is that of a pair, and the variance of its logarithm.
+// factor is the factor of a pair, and the variance of its logarithm.
 type factor struct{ times, uncertain float64 }
 
 const (

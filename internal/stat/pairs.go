@@ -17,7 +17,7 @@ type Pairs struct {
 	// Joined says that several launches are one pair: more launches are not more pairs.
 	Joined bool
 	Looks  int // as of a Rule
-	// Kind is that of both members, whose spread depends on it, or of pairs across kinds.
+	// Kind is the kind of both members, whose spread depends on it, or of pairs across kinds.
 	// Pairs borrow from those of their kind.
 	Kind string
 	// Members names both across the tables of a run, which show whether one of them varies
@@ -56,7 +56,7 @@ func (p Pairs) scaled(f factor) Pairs {
 	return p
 }
 
-// freedom is that of the variance.
+// freedom returns the degrees of freedom of the variance.
 func (p Pairs) freedom() float64 { return max(0, float64(p.N-1)) }
 
 // variance is 0 where it is unknown.

@@ -11,7 +11,7 @@ import (
 // it will be is known as little as where it is. TestToPlaceIsLikelyEnough simulates it.
 const away = 1.7
 
-// Needed is what likely places a ratio.
+// Needed holds what likely places a ratio.
 type Needed struct {
 	Launches int     // in all; above [MaxMore] where it takes more, 0 where that is unknown
 	Half     float64 // of an interval of 95 % then, as a fraction
@@ -34,7 +34,7 @@ func (c Comparison) ToPlace(look int, low, high float64) Needed {
 	return Needed{1 + freedom, math.Expm1(max(0, distance) / away * usual)}
 }
 
-// standardError is that of the logarithm of the ratio, by its interval.
+// standardError returns the standard error of the logarithm of the ratio, by its interval.
 func (c Comparison) standardError() float64 {
 	return math.Log(c.Ratio.High/c.Ratio.Low) / 2 / tQuantile(c.freedom(), c.Level)
 }

@@ -7,7 +7,7 @@ import (
 	"assay/internal/sys/guard"
 )
 
-// Table is what members that are compared with each other have measured, in
+// Table holds what members that are compared with each other have measured, in
 // launches that they share.
 type Table struct {
 	// Pairs[i][j], of each j < i, are the ratios of member i to member j; N is 0
@@ -30,7 +30,7 @@ type Test struct {
 	HigherBetter bool
 }
 
-// Judged is what a table says.
+// Judged holds what a table says.
 type Judged struct {
 	Comparisons []Comparison // of each of the table's tests
 	// Noise is the largest difference of an A/A test, as a fraction, and NoiseKnown
@@ -42,7 +42,7 @@ type Judged struct {
 	prior func(Pairs) Prior
 }
 
-// Prior is what another comparison of the table's members borrows.
+// Prior returns what another comparison of the table's members borrows.
 func (j Judged) Prior(p Pairs) Prior {
 	if j.prior == nil {
 		return Prior{}
@@ -69,7 +69,7 @@ func NewTable(logs [][]float64) Table {
 	return t
 }
 
-// kinds are those of the table's pairs.
+// kinds returns the kinds of the table's pairs.
 func (t Table) kinds() []string {
 	var kinds []string
 	for _, row := range t.Pairs {

@@ -101,7 +101,7 @@ func welch(a, b sample) (difference, half float64) {
 	return difference, t * math.Sqrt(va+vb)
 }
 
-// Dependence is what was found of launches that are not independent of those before
+// Dependence holds what was found of launches that are not independent of those before
 // them; zero: nothing.
 type Dependence struct {
 	Correlation float64 // of each launch with the next one, of what does not drift

@@ -55,7 +55,7 @@ func bootID() string {
 	return strings.ReplaceAll(name, " ", "-")
 }
 
-// startOf is when a process was started: a later process may have the same
+// startOf returns when a process was started: a later process may have the same
 // number. It is empty where the system does not tell.
 func startOf(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -86,7 +86,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// datedProofs are those of the profiles of a plan.
+// datedProofs returns the proofs of the profiles of a plan.
 func datedProofs(ctx context.Context, from querier, planText string) ([]datedProof, error) {
 	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault, filesystem", PlanDigest(planText))
 	all, err := collect(rows, err, (*datedProof).fields)

@@ -14,7 +14,7 @@ import (
 // check refuses what no run or no trial can have: reports count on it.
 type check[T any] func(*T) error
 
-// runChecks are those of a run, and trialChecks those of a trial. They hold for all that
+// runChecks holds the checks of a run, and trialChecks those of a trial. They hold for all that
 // assay ever wrote.
 var (
 	runChecks = []check[assay.Run]{

@@ -60,7 +60,7 @@ type engine interface {
 	lockRuns(ctx context.Context, tx *sql.Tx) error
 }
 
-// Store is where results are kept. It is safe for concurrent use.
+// Store keeps results. It is safe for concurrent use.
 type Store struct {
 	db     *sql.DB
 	engine engine

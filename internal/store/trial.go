@@ -63,7 +63,7 @@ func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Tria
 // than 2704 bytes.
 const maxPlace = 1000
 
-// placeOf is what a run can have one trial of only: a cell, or its twin, in a
+// placeOf returns what a run can have one trial of only: a cell, or its twin, in a
 // launch of a group; nil for a trial that belongs to no launch.
 func placeOf(t assay.Trial) *string {
 	if t.Launch == 0 {

@@ -35,7 +35,7 @@ func (r *Report) curves() *chart.Chart {
 	return &chart.Chart{Title: "What each value does, as the search saw it: these figures are not confirmed", Description: strings.Join(words, "; ") + ". The table of the settings has all figures.", Body: facets}
 }
 
-// curve is how the time depends on a factor, with the words of its values; values that are not
+// curve returns how the time depends on a factor, with the words of its values; values that are not
 // numbers stand in the order in which they were tried.
 func (r *Report) curve(factor int) ([]chart.Point, func(float64) string) {
 	points, names := []chart.Point{{Y: chart.Interval{Low: 1, Center: 1, High: 1}}}, []string{r.valueOf(factor, 0)}
@@ -61,7 +61,7 @@ func (r *Report) curve(factor int) ([]chart.Point, func(float64) string) {
 	return points, func(v float64) string { return words[v] }
 }
 
-// valueOf is what a level of a factor sets, in words.
+// valueOf returns what a level of a factor sets, in words.
 func (r *Report) valueOf(factor, level int) string {
 	levels := r.Space.Factors[factor].Levels
 	var parts []string

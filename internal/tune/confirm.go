@@ -22,7 +22,7 @@ const (
 	overtakes = 0.02
 )
 
-// Outcome is what a tuning found.
+// Outcome holds what a tuning found.
 type Outcome struct {
 	// Indexes are what indexes and statistics do with the current settings, in the
 	// order in which they were given, and the last of several is all together. None:
@@ -88,14 +88,14 @@ type Price struct {
 	Gain  stat.Interval // against the best finalist: below 1 it costs
 }
 
-// row is what a point measured, by launch: the mean, and each operation.
+// row holds what a point measured, by launch: the mean, and each operation.
 type row struct {
 	gains      []float64
 	operations [][]float64
 	refused    string // why it is no candidate, at first
 }
 
-// launches are those that measured all operations; a point that the budget left out
+// launches returns the launches that measured all operations; a point that the budget left out
 // has none.
 func (r *row) launches() int {
 	n := 0
@@ -354,7 +354,7 @@ func tableOf(rows [][]float64, launches int) stat.Table {
 	return table
 }
 
-// rowOf is what a point measured; nil: too little, or it was refused.
+// rowOf returns what a point measured; nil: too little, or it was refused.
 func (t *tuning) rowOf(p Point, rows map[string]*row) *row {
 	if t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs {
 		return nil

@@ -111,7 +111,7 @@ func (r *Report) addSections(d *doc.Document) {
 	d.AddList("with your settings", advice)
 }
 
-// conditions is what the proposal does on other data and with other clients.
+// conditions returns what the proposal does on other data and with other clients.
 func (r *Report) conditions() doc.Document {
 	var d doc.Document
 	grid := doc.Grid{Header: []string{"at", "operation", "ratio", "at least", "at most", "shown"}, Right: []bool{false, false, true, true, true}}
@@ -128,7 +128,7 @@ func (r *Report) conditions() doc.Document {
 	return d
 }
 
-// effects are what the search saw of each setting.
+// effects returns what the search saw of each setting.
 func (r *Report) effects() doc.Document {
 	var d doc.Document
 	grid := doc.Grid{Header: []string{"setting", "gain"}, Right: []bool{false, true}}

@@ -11,7 +11,7 @@ import (
 	"assay/kit/kv"
 )
 
-// engine is what a tuning asks of the kind of a driver's engine: an SQLite file or a key-value
+// engine says what a tuning asks of the kind of a driver's engine: an SQLite file or a key-value
 // store. It is the name that workers give it.
 type engine string
 
@@ -21,11 +21,11 @@ const SQLiteEngine engine = "sqlite"
 // isStore reports whether an engine is a key-value store that tune knows.
 func (e engine) isStore() bool { _, ok := stores[e]; return ok }
 
-// engines are those whose settings tune knows.
+// engines returns the engines whose settings tune knows.
 func engines() []engine { return append(slices.Sorted(maps.Keys(stores)), SQLiteEngine) }
 
-// space is that of the engine's settings that keeps the constraints. effective are the current
-// settings as they are read back.
+// space returns the space of the engine's settings that keeps the constraints. effective are the
+// current settings as they are read back.
 func (e engine) space(effective map[string]string, c Constraints) (Space, error) {
 	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
 	var err error
@@ -47,7 +47,7 @@ func (e engine) read(ctx context.Context, t *Tuning) (class assay.Durability, kn
 	return ClassOf(t.effective), true, nil
 }
 
-// own are those of a profile's settings that the engine takes.
+// own returns the settings of a profile that the engine takes.
 func (e engine) own(settings map[string]string) map[string]string {
 	if !e.isStore() {
 		return kv.InSQLite(settings)
@@ -65,7 +65,7 @@ func (e engine) explicit() []string {
 	return []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
 }
 
-// memory is what the caches of so many connections may take with these settings.
+// memory returns what the caches of so many connections may take with these settings.
 func (e engine) memory(effective map[string]string, connections int) int64 {
 	if e.isStore() {
 		return whole(effective[kv.BlockCache]) + stores[e].memtables*whole(effective[kv.Memtable])

@@ -35,7 +35,7 @@ func (r *Report) indexes() (helping, uses, idle []Finalist) {
 	return helping, uses, idle
 }
 
-// change is what a point that is measured first changes: statements as one pastes them, or
+// change returns what a point that is measured first changes: statements as one pastes them, or
 // what to do in the program.
 func (r *Report) change(f Finalist) string {
 	u := r.Space.Use(f.Point)
@@ -107,7 +107,7 @@ func (r *Report) indexTitle() string {
 	return fmt.Sprintf("Make these changes first (%s measured them). The settings below were measured without them, so tune again afterwards", wording.Plural(r.Outcome.IndexLaunches, "launch"))
 }
 
-// indexValues are all that was measured before any setting, as JSON has it.
+// indexValues returns all that was measured before any setting, as JSON has it.
 func (r *Report) indexValues() []indexValue {
 	all := []indexValue{}
 	for _, f := range r.Outcome.Indexes {

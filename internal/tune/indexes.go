@@ -113,7 +113,7 @@ func judgeOperations(all []Finalist, launches int) {
 	}
 }
 
-// indexLaunches is how many launches the budget pays for the indexes, where the last of
+// indexLaunches returns how many launches the budget pays for the indexes, where the last of
 // so many took some time.
 func (t *tuning) indexLaunches(done int, last time.Duration, members int) int {
 	confirming := minConfirmations * minConfirmed * last / time.Duration(members)

@@ -39,14 +39,14 @@ func intervalOf(i stat.Interval) intervalValue {
 	return v
 }
 
-// ablationValue is what a setting of the proposal does.
+// ablationValue holds what a setting of the proposal does.
 type ablationValue struct {
 	Setting string `json:"setting"`
 	Matters bool   `json:"matters"`
 	intervalValue
 }
 
-// priceValue is what another class of durability costs.
+// priceValue holds what another class of durability costs.
 type priceValue struct {
 	Durability string `json:"durability"`
 	intervalValue

@@ -10,13 +10,13 @@ import (
 	"assay/internal/stat"
 )
 
-// observation is what a launch of the search measured of a point.
+// observation holds what a launch of the search measured of a point.
 type observation struct {
 	point Point
 	gain  float64 // the mean over the operations, against the current settings
 }
 
-// model is what all launches of the search say together: each setting has an effect, and so
+// model holds what all launches of the search say together: each setting has an effect, and so
 // have pairs of settings beyond that, of which less is expected. What a launch does to all its
 // members is in no effect.
 type model struct {
@@ -30,7 +30,7 @@ type model struct {
 	freedom  float64
 }
 
-// effect is that of one setting, or of two together.
+// effect is the effect of one setting, or of two together.
 type effect struct{ a, b setting }
 
 // setting is a level of a factor, not the first; the zero value is none.
@@ -56,7 +56,7 @@ func effectsOf(p Point) []effect {
 // of that of the noise: it may have any size.
 const flat = 1e6
 
-// pairVariances are those of the effects of pairs; the likeliest is taken.
+// pairVariances holds the variances of the effects of pairs; the likeliest is taken.
 var pairVariances = []float64{1e-6, 1. / 16, 1. / 4, 1, 4, 16}
 
 // prior is the variance of an effect before anything is measured.
@@ -114,7 +114,7 @@ func (m *model) index(launches [][]observation) (rows, settings int) {
 	return rows, settings
 }
 
-// sums are those of products of the effects and the gains, within launches.
+// sums holds the sums of products of the effects and the gains, within launches.
 type sums struct {
 	products *mat.SymDense
 	moments  *mat.VecDense
@@ -214,7 +214,7 @@ func (d difference) interval() stat.Interval {
 	return stat.Interval{Low: math.Exp(d.mean - half), Center: math.Exp(d.mean), High: math.Exp(d.mean + half), N: int(d.freedom)}
 }
 
-// p is the one-sided p-value of the difference being 0 or less.
+// p returns the one-sided p-value of the difference being 0 or less.
 func (d difference) p() float64 {
 	if d.error == 0 {
 		return 1

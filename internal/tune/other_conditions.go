@@ -39,7 +39,7 @@ const (
 	minRobustLaunches = 3
 )
 
-// Robustness is what a proposal does in a condition, against the current settings there.
+// Robustness holds what a proposal does in a condition, against the current settings there.
 type Robustness struct {
 	Condition Condition
 	Launches  int    // 0: the budget did not pay for it, or it failed
@@ -111,7 +111,7 @@ func (t *tuning) robustIn(ctx context.Context, c Condition, share time.Duration)
 	return r, *measured, nil
 }
 
-// launchesWithin is how many launches a part of the budget pays for, where the last of
+// launchesWithin returns how many launches a part of the budget pays for, where the last of
 // so many took some time and the rest of the part is left. The first one takes longer
 // than all others, as commits are traced in it: it ends the stage only where it used up
 // the part.
@@ -127,7 +127,7 @@ func (t *tuning) launchesWithin(done, planned int, last, left time.Duration) int
 	return min(planned, done+int(left/last))
 }
 
-// memberTime is what some members of a launch take, as the launches so far had it.
+// memberTime returns what some members of a launch take, as the launches so far had it.
 func (t *tuning) memberTime(members int) time.Duration {
 	return time.Duration(members) * t.spent / time.Duration(max(1, t.members))
 }
@@ -135,7 +135,7 @@ func (t *tuning) memberTime(members int) time.Duration {
 // scaledPlan is the plan with other data or other clients.
 type scaledPlan struct {
 	scale plan.Scale
-	// cases are those of the operations in the condition, by their place in the plan.
+	// cases holds the cases of the operations in the condition, by their place in the plan.
 	// One that the condition leaves as it was has none.
 	cases map[string]assay.Case
 	// only is what was chosen of the plan, as the condition calls it.

@@ -16,7 +16,7 @@ import (
 	"assay/internal/sys/format"
 )
 
-// Report is what a tuning has to say.
+// Report holds what a tuning has to say.
 type Report struct {
 	Plan, Driver, Current string // Current is the profile in use
 	Engine                engine
@@ -40,7 +40,7 @@ type Report struct {
 	PeakNow, Peak float64
 	Runs          []StageRun
 	Emitted       string // the proposal as configuration; empty: nobody asked
-	// Ecosystem is the one whose programs use the driver, for --emit; empty: none is known.
+	// Ecosystem is the ecosystem whose programs use the driver, for --emit; empty: none is known.
 	Ecosystem string
 	// Again is the command that prints the answer again, to which flags can be added.
 	Again string
@@ -63,7 +63,7 @@ type StageRun struct {
 	ID    string `json:"run"`
 }
 
-// Formats are those of a report.
+// Formats returns the formats of a report.
 func Formats() format.List[*Report] {
 	return append(doc.Formats((*Report).document, nil),
 		format.Format[*Report]{Name: "html", Write: func(out io.Writer, r *Report) error {
@@ -277,7 +277,7 @@ func (r *Report) evidence() string {
 	return r.Show + " shows the measurements: " + strings.Join(parts, ", ")
 }
 
-// notes are what the reader has to know beside the figures.
+// notes returns what the reader has to know beside the figures.
 func (r *Report) notes() []string {
 	all := append([]string{}, r.Notes...)
 	if r.Outcome.IndexesUntried {
@@ -361,7 +361,7 @@ func (r *Report) nextTexts() []string {
 	return all
 }
 
-// next is what the reader would do with the answer, step by step.
+// next returns what the reader would do with the answer, step by step.
 func (r *Report) next() []step {
 	var all []step
 	do := func(text string) { all = append(all, step{text: text}) }

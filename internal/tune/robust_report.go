@@ -29,7 +29,7 @@ func (r *Report) lost() []string {
 	return all
 }
 
-// conditionLines is what a screen says of each condition beside what is lost.
+// conditionLines returns what a screen says of each condition beside what is lost.
 func (r *Report) conditionLines() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
@@ -41,7 +41,7 @@ func (r *Report) conditionLines() []string {
 	return append(all, r.Unscaled...)
 }
 
-// found is what is known of the proposal in a condition.
+// found returns what is known of the proposal in a condition.
 func (r *Report) found(c Robustness) string {
 	switch {
 	case c.Failed != "":

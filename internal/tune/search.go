@@ -19,8 +19,8 @@ const (
 	perLaunch = 11
 	// maxFinalists is how many candidates are confirmed at most.
 	maxFinalists = 4
-	// shownBelow is the one-sided p-value below which settings are shown to matter, adjusted
-	// for all that were tried: none without an effect must come in.
+	// shownBelow is the one-sided p-value below which settings are shown to matter,
+	// adjusted for all that were tried: none without an effect must come in.
 	shownBelow = 0.02
 	// surely is how much smaller it has to be for the search to measure them no more: it looks
 	// after each round.
@@ -36,7 +36,7 @@ const (
 	mattersBelow = 0.10
 )
 
-// levels are those of each factor that are still tried.
+// levels holds the levels of each factor that are still tried.
 type levels [][]int
 
 // search measures random combinations of all levels, from which a model tells what each level
@@ -222,7 +222,7 @@ func (t *tuning) measured() []Point {
 	return all
 }
 
-// permitted are those of the points that were not refused.
+// permitted returns the points that were not refused.
 func (t *tuning) permitted(points []Point) []Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return t.refused[p.Key()] != "" })
 }
@@ -277,7 +277,7 @@ func (t *tuning) matters(c stat.Comparison) bool {
 	return c.Ratio.N >= 2 && c.P < mattersBelow && c.Ratio.Center > 1+t.config.Margin/2
 }
 
-// Effect is what the search says of a level: how many times as good as the first one of its
+// Effect holds what the search says of a level: how many times as good as the first one of its
 // factor it is, beside the other settings of the best combination. It is no confirmed figure.
 type Effect struct {
 	Factor, Level int
@@ -285,7 +285,7 @@ type Effect struct {
 	Nothing       bool // the whole interval lies within the margin
 }
 
-// effects are those of all levels that were measured.
+// effects returns the effects of all levels that were measured.
 func (t *tuning) effects(leader Point) []Effect {
 	var all []Effect
 	for j, of := range t.everyLevel() {

@@ -43,7 +43,7 @@ func (f Factor) candidates() int {
 	return i
 }
 
-// Space is what is searched. Every combination of candidate levels keeps the
+// Space holds what is searched. Every combination of candidate levels keeps the
 // constraints: whoever makes a space chooses the levels so.
 type Space struct {
 	Factors []Factor
@@ -98,7 +98,7 @@ func (s Space) First(p Point) bool {
 	return slices.ContainsFunc(p.changed(), func(j int) bool { return s.Factors[j].First })
 }
 
-// FirstPoints are those that are measured before any setting: each level of each factor
+// FirstPoints returns the points that are measured before any setting: each level of each factor
 // by itself, and what prepares the data, where there are several, together.
 func (s Space) FirstPoints() []Point {
 	var all []Point
@@ -132,7 +132,7 @@ func (s Space) Prepare(p Point) []string {
 // state names what a point's data are prepared with, also in a space that has more factors.
 func (s Space) state(p Point) string { return strings.Join(s.Prepare(p), "; ") }
 
-// Use is how the program uses its driver at a point.
+// Use returns how the program uses its driver at a point.
 func (s Space) Use(p Point) assay.Use {
 	for _, j := range p.changed() {
 		if use := s.Factors[j].Levels[p[j]].Use; use != (assay.Use{}) {
@@ -142,7 +142,7 @@ func (s Space) Use(p Point) assay.Use {
 	return assay.Use{}
 }
 
-// Settings are those of all factors at a point; none where it is one of those that are
+// Settings returns the settings of all factors at a point; none where it is one of those that are
 // measured first, with the current settings.
 func (s Space) Settings(p Point) map[string]string {
 	all := map[string]string{}
@@ -200,7 +200,7 @@ func (s Space) unique(points []Point) []Point {
 	return slices.DeleteFunc(distinct(points), func(p Point) bool { return p.isStart() && s.StartIsCurrent })
 }
 
-// settings is how many there are to choose, beside those that the search starts from.
+// settings returns how many there are to choose, beside those that the search starts from.
 func (s Space) settings() int {
 	n := 0
 	for _, j := range s.active() {

@@ -13,7 +13,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// Constraints are what every candidate keeps.
+// Constraints holds what every candidate keeps.
 type Constraints struct {
 	Class  assay.Durability // at least
 	Memory int64            // bytes that the caches of all connections may take, with what is mapped
@@ -123,7 +123,7 @@ func (s *builder) class(journal, synchronous string) assay.Durability {
 	return s.proven(settings, ClassOf(settings))
 }
 
-// proven is what is left of a class that settings claim.
+// proven returns what is left of a class that settings claim.
 func (s *builder) proven(settings map[string]string, claimed assay.Durability) assay.Durability {
 	if s.c.Proven != nil {
 		return s.c.Proven(settings, claimed)

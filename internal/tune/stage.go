@@ -317,8 +317,9 @@ func (t *Tuning) refuse(p Point, now, then assay.Trial) string {
 // settings where these exceed the bound already.
 const peakTolerance = 1.1
 
-// metric is what an operation is compared by, in the plan or in a condition: it is chosen once,
-// by all trials of the current settings in the first launch, so that no mean is of two metrics.
+// metric returns what an operation is compared by, in the plan or in a condition: it is chosen
+// once, by all trials of the current settings in the first launch, so that no mean is of two
+// metrics.
 func (t *Tuning) metric(where string, o assay.Case, trials []assay.Trial) string {
 	key := where + "|" + o.Cell.Peer()
 	if t.metrics[key] == "" {

@@ -19,7 +19,7 @@ type storeOptions struct {
 	// wait for being written out, and the one that is filled. 0: the store has none, and
 	// no cache of its own.
 	memtables int64
-	// values are those tried of each option beside the current one.
+	// values holds the values tried of each option beside the current one.
 	values []option
 }
 

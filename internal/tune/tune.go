@@ -34,7 +34,7 @@ const (
 	Confirmation Stage = "confirmation"
 )
 
-// Block is what is measured together: each point once, beside the current settings.
+// Block holds what is measured together: each point once, beside the current settings.
 type Block struct {
 	Stage  Stage
 	Number int // within the stage, from 1
@@ -44,7 +44,7 @@ type Block struct {
 	Where  string  // the condition, in words; empty: as the plan has it
 }
 
-// Member is what a block measured of one point.
+// Member holds what a block measured of one point.
 type Member struct {
 	// Gains are, by operation, the natural logarithms of how much better the point
 	// was than the current settings in the same launch. NaN: not measured this time.
@@ -72,7 +72,7 @@ type Config struct {
 	Margin float64       // within which two figures count as equivalent, as a fraction
 	Budget time.Duration // of measuring; 0: as long as it takes
 	Seed   uint64        // of the orders that are random
-	// Conditions are those of Conditions that the plan can have.
+	// Conditions holds those of the package's Conditions that the plan can have.
 	Conditions []Condition
 }
 
@@ -175,7 +175,7 @@ func (t *tuning) observe(b Block, members []Member) {
 	}
 }
 
-// affordable is how many blocks of so many points a share of the budget still pays.
+// affordable returns how many blocks of so many points a share of the budget still pays.
 func (t *tuning) affordable(share float64, points int) int {
 	if t.config.Budget == 0 || t.spent == 0 {
 		return math.MaxInt32

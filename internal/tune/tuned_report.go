@@ -14,7 +14,7 @@ import (
 	"assay/kit/sqlite"
 )
 
-// report is what was found, with the figures of the confirmation.
+// report returns what was found, with the figures of the confirmation.
 func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 	r := &Report{Plan: t.request.Plan.Name, Driver: t.drivers[0], Engine: t.engine, Again: t.request.Again, Show: t.request.Show, Current: t.current.Name, Class: t.class, Memory: int64(t.request.Memory), Margin: t.request.Plan.Margin,
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Unscaled: t.unscaled}

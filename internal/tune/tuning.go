@@ -270,7 +270,8 @@ func checkStorage(storage assay.Durability, why string, asked assay.Durability, 
 	return nil
 }
 
-// effectiveSettings are those of the connections, the writers' where they differ.
+// effectiveSettings returns the effective settings of the connections, the writers' where they
+// differ.
 func effectiveSettings(trial assay.Trial) map[string]string {
 	all := map[string]string{}
 	for _, s := range trial.Settings {
@@ -290,7 +291,7 @@ func (t *Tuning) constraints() Constraints {
 	return c
 }
 
-// connections are those of an application that does all operations.
+// connections returns the connections of an application that does all operations.
 func connections(operations []assay.Case) int {
 	readers, writers := 0, 0
 	for _, o := range operations {
@@ -309,7 +310,7 @@ func connections(operations []assay.Case) int {
 	return readers + writers
 }
 
-// proven is what assay crash left of a class that settings claim, of any of the
+// proven returns what assay crash left of a class that settings claim, of any of the
 // drivers.
 func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) assay.Durability {
 	for _, p := range t.proofs {

@@ -31,7 +31,7 @@ func (p *printer) looks(rule lookRule, all []scenario) {
 
 type lookRule func(look int) stat.Rule
 
-// chosenLooks is how package audit looks.
+// chosenLooks returns how package audit looks.
 func chosenLooks(look int) stat.Rule {
 	return stat.Rule{Margin: margin, Planned: stat.MinLaunches, Looks: look}
 }

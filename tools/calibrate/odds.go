@@ -10,7 +10,7 @@ import (
 // oddsFrom are the lowest chances, in percent, of the classes in which odds are checked.
 var oddsFrom = []float64{50, 75, 90}
 
-// minRuns are those of a class below which a share says nothing.
+// minRuns is the number of runs of a class below which a share says nothing.
 const minRuns = 30
 
 // busy are runs on a machine that others use: figures spread widely, and there are few

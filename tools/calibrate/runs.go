@@ -37,7 +37,7 @@ type tally struct {
 	runs, missed2 int
 }
 
-// judged is how many independent draws its tables are.
+// judged returns how many independent draws its tables are.
 func (t tally) judged() int { return t.tables }
 
 func (t tally) shareCovered() float64 { return percent(t.covered, t.comparisons) }
@@ -120,11 +120,11 @@ func (s scenario) table(logs [][]float64) stat.Table {
 	return table
 }
 
-// experiment is how runs are simulated.
+// experiment says how runs are simulated.
 type experiment struct {
 	scenario
 	judge
-	// launches are those of each table; with budget above zero they go on, up to
+	// launches holds the launches of each table; with budget above zero they go on, up to
 	// the budget, until intervals are narrow enough.
 	launches, budget int
 	planned          int // launches that the plan fixed; 0: those that each table has

@@ -7,7 +7,7 @@ import (
 	"assay/internal/stat"
 )
 
-// scenario is how the tables of a run come about. Its parameters are those of
+// scenario says how the tables of a run come about. Its parameters are those of
 // real cells: ratios spread by 2 to 12 % between launches, and the machine itself
 // moves by 5 %, which the pairing removes.
 type scenario struct {
@@ -83,7 +83,7 @@ var scenarios = []scenario{
 	{name: "two kinds, one 5x, drivers differ 3x", members: 6, tables: 7, spread: between(0.02, 0.06), factor: between(1, 3), unlike: 5},
 }
 
-// measured is what one table of a run measured: the log figures by member and
+// measured holds what one table of a run measured: the log figures by member and
 // launch. The last member is the twin of the first, which is the baseline.
 type measured struct {
 	logs         [][]float64
@@ -146,7 +146,7 @@ func (s scenario) draw(random *rand.Rand, n int, truth []float64) measured {
 	return m
 }
 
-// kind is that of a member, 0 or 1; the twin is of the first one's.
+// kind returns the kind of a member, 0 or 1; the twin is of the first one's.
 func (s scenario) kind(i, members int) int {
 	if s.unlike == 0 || i == members {
 		return 0
@@ -164,7 +164,7 @@ func (s scenario) effects(random *rand.Rand) []float64 {
 	})
 }
 
-// disturbance is what a stranger's share of the CPU does to the member that is
+// disturbance returns what a stranger's share of the CPU does to the member that is
 // being measured, and whether the share was enough to disqualify the launch: over
 // 10 %, as in package runner.
 func (s scenario) disturbance(random *rand.Rand, m measured) {
@@ -226,7 +226,7 @@ func student3(random *rand.Rand, n int) []float64 {
 	})
 }
 
-// shape is that of the skewed scenarios: the largest of 20 launches is 4 times
+// shape is the shape of the skewed scenarios: the largest of 20 launches is 4 times
 // as far out as the median.
 const shape = 0.8
 

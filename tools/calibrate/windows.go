@@ -11,7 +11,7 @@ import (
 // have 5 to 10 %.
 const windowSpread = 0.07
 
-// windowShape is how the windows of a launch differ in their order: step is the
+// windowShape says how the windows of a launch differ in their order: step is the
 // log ratio of window i to the last of n. nil: one in ten takes twice as long.
 type windowShape struct {
 	name string

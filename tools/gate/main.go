@@ -94,7 +94,7 @@ func count(yes bool) int {
 	return 0
 }
 
-// job is what a job's two runs say.
+// job returns what a job's two runs say.
 func (s scenario) job(random *rand.Rand, launches int) (suspected, failed bool, err error) {
 	rules := gate.Rules{MaxSlowdown: margin}
 	all := s.operations(random)
@@ -145,7 +145,7 @@ func (s scenario) operations(random *rand.Rand) []operation {
 	return all
 }
 
-// selected are those that a confirmation measures.
+// selected returns the operations that a confirmation measures.
 func selected(all []operation, only map[string][]string) []operation {
 	return slices.DeleteFunc(slices.Clone(all), func(o operation) bool {
 		for name, values := range only {
@@ -181,7 +181,7 @@ func measure(random *rand.Rand, operations []operation, launches int, rules gate
 	return gate.Judge(r, "modernc@"+versions[0], "modernc@"+versions[1], rules)
 }
 
-// trials are those of base, head and, for the first profile, the A/A test.
+// trials returns the trials of base, head and, for the first profile, the A/A test.
 func (o operation) trials(random *rand.Rand, launches int, twin bool) []assay.Trial {
 	var all []assay.Trial
 	add := func(launch, build int, common float64, twin bool) {

@@ -11,7 +11,7 @@ import (
 	"assay/internal/stat"
 )
 
-// choice is what a tuning proposed.
+// choice holds what a tuning proposed.
 type choice struct {
 	seed     int
 	settings map[string]string
@@ -19,7 +19,7 @@ type choice struct {
 	failed   error
 }
 
-// tunings are what assay tune proposes with different seeds. One that fails is a choice, too:
+// tunings returns what assay tune proposes with different seeds. One that fails is a choice, too:
 // of the current settings.
 func (e experiment) tunings(ctx context.Context) []choice {
 	var all []choice
@@ -41,7 +41,7 @@ func (c choice) String() string {
 	return settingsText(c.settings)
 }
 
-// tuned is what assay tune proposes with a seed.
+// tuned returns what assay tune proposes with a seed.
 func (e experiment) tuned(ctx context.Context, seed int) (map[string]string, error) {
 	path, err := e.plan(fmt.Sprint("tuning-", seed), seed, []string{"current"}, map[string]map[string]string{"current": {}})
 	if err != nil {
@@ -128,7 +128,8 @@ func (e experiment) again(ctx context.Context, all []map[string]string) (map[str
 // series are, by launch and operation, the natural logarithms of figures in ns/op.
 type series map[int]map[string]float64
 
-// seriesOf are those of a report's profiles, without disturbed launches, unless these are most.
+// seriesOf returns the series of a report's profiles, without disturbed launches, unless these are
+// most.
 func seriesOf(report []byte) (map[string]series, error) {
 	all, err := launchesOf(report, true)
 	if err != nil {
@@ -181,7 +182,7 @@ func launchesOf(report []byte, disturbed bool) (map[string]series, error) {
 	return all, nil
 }
 
-// against is how much better a series is than another one, as a ratio: the mean over the
+// against returns how much better a series is than another one, as a ratio: the mean over the
 // operations, in the launches that have all of them.
 func (s series) against(other series) stat.Interval {
 	operations := 0

@@ -166,7 +166,7 @@ func (e experiment) exhaust(ctx context.Context) (cells []cell, took time.Durati
 	return cells, time.Since(began), nil
 }
 
-// levelsOf are those of a configuration in the grid.
+// levelsOf returns the levels of a configuration in the grid.
 func levelsOf(settings map[string]string) []int {
 	levels := make([]int, len(grid))
 	for j, all := range grid {

@@ -134,7 +134,7 @@ func (s scenario) space() tune.Space {
 	return space
 }
 
-// exhaustiveTime is that of the exhaustive search, in members of launches.
+// exhaustiveTime returns the time of the exhaustive search, in members of launches.
 func (s scenario) exhaustiveTime() int {
 	configurations := s.space().Configurations()
 	return exhaustive * (configurations + (configurations-1)/perLaunch)
@@ -163,7 +163,7 @@ func (s scenario) truth(p tune.Point) float64 {
 	return total
 }
 
-// points are all that are permitted.
+// points returns all that are permitted.
 func (s scenario) points() []tune.Point {
 	all := []tune.Point{{}}
 	for _, f := range s.space().Factors {

@@ -10,7 +10,7 @@ import (
 	"assay/internal/tune"
 )
 
-// elsewhere is what a proposal does to the operations in a condition: natural logarithms
+// elsewhere holds what a proposal does to the operations in a condition: natural logarithms
 // of how many times better they are. Those in no condition gain.
 type elsewhere struct {
 	name  string

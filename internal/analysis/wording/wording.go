@@ -160,7 +160,7 @@ const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 // Program is what commands that are printed begin with.
 var Program = "assay"
 
-// Called is how a program was called, where that finds it again: by its path. One that the go
+// Called returns how a program was called, where that finds it again: by its path. One that the go
 // command runs has a path that ends with it, and one that the shell looked up its name.
 func Called(argument string) string {
 	if strings.Contains(argument, "/") && !strings.Contains(argument, "/go-build") {

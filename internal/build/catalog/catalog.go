@@ -31,7 +31,7 @@ func Holds(path string) bool {
 	return path == declaration || path == template || strings.HasPrefix(path, facts+"/")
 }
 
-// Driver is what is known of a driver.
+// Driver holds what is known of a driver.
 type Driver struct {
 	Name string `yaml:"-"` // of its folder
 	Dir  string `yaml:"-"`
@@ -53,7 +53,7 @@ type Part struct {
 	Lacks  Pattern `yaml:"lacks"` // what a build without it says
 }
 
-// Go is how a Go program opens a database with the driver.
+// Go says how a Go program opens a database with the driver.
 type Go struct {
 	Package string `yaml:"package"` // import path
 	Module  string `yaml:"module"`  // where that is another path
@@ -63,7 +63,7 @@ type Go struct {
 	Open []string `yaml:"open"`
 }
 
-// Form is how a profile becomes configuration of programs that use the driver.
+// Form says how a profile becomes configuration of programs that use the driver.
 type Form struct {
 	Name     string `yaml:"name"` // as users say it
 	Title    string `yaml:"title"`

@@ -18,7 +18,7 @@ import (
 	"assay/kit/wire"
 )
 
-// Footprint is what was measured of one build of a driver, and when and where.
+// Footprint holds what was measured of one build of a driver, and when and where.
 type Footprint struct {
 	Driver  string // as it was asked for, with version and compile options
 	Version string
@@ -141,7 +141,7 @@ func (f Footprint) Save(folder string) (Footprint, error) {
 	return f, file.Write(name, data)
 }
 
-// Load is all that was kept, by the drivers' names. Files of another format, of an
+// Load returns all that was kept, by the drivers' names. Files of another format, of an
 // older version of assay, are left out.
 func Load(folder string) ([]Footprint, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.json")) // sorted

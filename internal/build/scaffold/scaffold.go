@@ -31,7 +31,7 @@ var examples = map[string]example{
 		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in Rust, on the library in `workers/lib/rust`.\n"},
 }
 
-// Languages are those that a worker can be written in, sorted.
+// Languages returns the languages that a worker can be written in, sorted.
 func Languages() []string { return slices.Sorted(maps.Keys(examples)) }
 
 // Example is the worker that new ones in a language are made after; empty where

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// OpKind is what was done to the disk.
+// OpKind says what was done to the disk.
 type OpKind uint8
 
 // The kinds of operations. Findings are stored with these numbers: a number never
@@ -39,7 +39,7 @@ type Op struct {
 	Folder bool   // the child is one
 }
 
-// Recording is what happened to a disk from its base on, or to the files of an
+// Recording holds what happened to a disk from its base on, or to the files of an
 // empty folder.
 type Recording struct {
 	Base *Image // nil: of files
@@ -109,7 +109,7 @@ func (c Cut) String() string {
 	return text
 }
 
-// Acked is how many transactions were acknowledged before operation at.
+// Acked returns how many transactions were acknowledged before operation at.
 func (r *Recording) Acked(at int) int {
 	n := 0
 	for _, op := range r.Ops[:at] {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// FileCall is what an engine did to a file by a system call of its own, as a
+// FileCall says what an engine did to a file by a system call of its own, as a
 // tracer tells it: what is written to a disk does not say which file it is of.
 type FileCall uint8
 
@@ -19,7 +19,7 @@ const (
 	Resized FileCall = 3 // to the length of Op.Offset
 )
 
-// TracedCalls are those that ParseFileCall understands.
+// TracedCalls holds the system calls that ParseFileCall understands.
 var TracedCalls = []string{"open", "openat", "creat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "ftruncate", "fallocate"}
 
 var (
@@ -68,7 +68,7 @@ func ParseFileCall(line, below string) (Op, bool) {
 	return op, strings.HasPrefix(op.Name, below+"/")
 }
 
-// call is what an operation says of a file, and by what the file is known;
+// call returns what an operation says of a file, and by what the file is known;
 // NoCall: nothing.
 func (op Op) call() (call FileCall, file string) {
 	switch {

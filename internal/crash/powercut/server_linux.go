@@ -128,7 +128,7 @@ func (s *Server) Recorded() *Recording {
 	return r
 }
 
-// Content is that of the disk.
+// Content returns the content of the disk.
 func (s *Server) Content() *Image {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ const (
 	sampledContested = 2000
 )
 
-// Keys is what the keys of a store may hold after several clients have changed
+// Keys holds what the keys of a store may hold after several clients have changed
 // them at the same time, in an order that nobody knows.
 type Keys struct {
 	// Values has what the keys' values may be; where values have fields, what
@@ -42,7 +42,7 @@ type Keys struct {
 	Least, Most int
 }
 
-// Done is how many operations were done, at the first positions of a trace: those
+// Done says how many operations were done, at the first positions of a trace: those
 // of the warm-up, then those that were measured, then those that one client did
 // alone. None began before all of the kind before it had ended.
 type Done struct{ Warm, Measured, OneClient int }
@@ -94,7 +94,7 @@ func (p Played) Keys(ctx context.Context) (_ *Keys, err error) {
 	return s.keys(ctx)
 }
 
-// fieldsOf is how many fields a value has; 1 where it has none.
+// fieldsOf returns how many fields a value has; 1 where it has none.
 func fieldsOf(op assay.Operation) int {
 	fields := 1
 	for _, step := range op.Steps {
@@ -165,7 +165,7 @@ func (s *store) keys(ctx context.Context) (*Keys, error) {
 	return found, ctx.Err()
 }
 
-// field is what one field of the keys may hold, or the value where it has none.
+// field returns what one field of the keys may hold, or the value where it has none.
 func (s *store) field(ctx context.Context, field int) (*Values, error) {
 	return makeValues(s.get(field), fmt.Sprintf("%s-%d.col", s.path, field), []column.Type{column.Blob}, func(b *valuesBuilder) error {
 		var contested []writtenKey

@@ -13,7 +13,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// play is what one order of the operations did to a table.
+// play holds what one order of the operations did to a table.
 type play struct {
 	turns        map[int]int // of the positions, in this order
 	before, rows int64       // how many there are at first, and in the end
@@ -29,7 +29,7 @@ type move struct {
 	what     int64
 }
 
-// history is what became of one row in a play.
+// history holds what became of one row in a play.
 type history struct {
 	key    []any
 	before bool // it was there at first
@@ -44,14 +44,14 @@ type event struct {
 	value    uint64 // the hash of a column's
 }
 
-// writes is what was done to a row in a phase.
+// writes holds what was done to a row in a phase.
 type writes struct {
 	put, gone bool
 	// values has those that its columns were given, by their text.
 	values map[int64]map[string]any
 }
 
-// seed is that of the hashes of values.
+// seed is the seed of the hashes of values.
 var seed = maphash.MakeSeed()
 
 // read adds what was logged, and empties the log.

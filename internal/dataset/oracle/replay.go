@@ -145,7 +145,7 @@ func textOf(values ...any) string {
 	return b.String()
 }
 
-// replays is what an operation does to tables, in different orders.
+// replays holds what an operation does to tables, in different orders.
 type replays struct {
 	Played
 	tables []*table

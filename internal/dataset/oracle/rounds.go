@@ -60,7 +60,7 @@ func (r *replays) changed() map[int][]changedRow {
 	return all
 }
 
-// changing are those of the positions of a mix at which it changes data.
+// changing returns the positions of a mix at which it changes data.
 func (b *answerFinder) changing(positions []int) (changing []int, err error) {
 	mix, err := b.Trace.Arguments(b.Operation)
 	if err != nil {

@@ -99,7 +99,7 @@ func (l *rowCheck) count() (c Count, err error) {
 	return c, err
 }
 
-// allowed is what the rows may hold: whole rows where they are known, and columns
+// allowed returns what the rows may hold: whole rows where they are known, and columns
 // one by one where only some are, or may have one value or another.
 func (l *rowCheck) allowed(ctx context.Context, path string) ([]Values, error) {
 	t := l.table
@@ -189,7 +189,7 @@ func (l *rowCheck) keyOf(row []any) []any {
 // final is a row in the end of a play; nil where it is not there.
 func (l *rowCheck) final(i int, text string) []any { return l.plays[l.table][i].final[text] }
 
-// rows are those that are known as they are; nil where there are none.
+// rows returns the rows that are known as they are; nil where there are none.
 func (l *rowCheck) rows(path string) (*Values, error) {
 	names, types := l.selected()
 	if len(names) == 0 || len(l.exact) == 0 {
@@ -248,7 +248,7 @@ func (l *rowCheck) askable() bool {
 // errSeveralTypes is of a column whose values were of another type for a moment.
 var errSeveralTypes = errors.New("values of several types")
 
-// column is what one column of the contested rows may hold.
+// column returns what one column of the contested rows may hold.
 func (l *rowCheck) column(c int, path string) (*Values, error) {
 	if l.types[c] == "" || slices.Contains(l.table.key, c) {
 		return nil, nil
@@ -279,7 +279,7 @@ func (l *rowCheck) column(c int, path string) (*Values, error) {
 	return v, err
 }
 
-// presence is whether a row is there in the end.
+// presence says whether a row is there in the end.
 type presence int
 
 const (
@@ -311,7 +311,7 @@ func (l *rowCheck) presence(text string) presence {
 	return now
 }
 
-// end is whether a row is there in the end of every play.
+// end reports whether a row is there in the end of every play.
 func (l *rowCheck) end(text string) presence {
 	finals := 0
 	for i := range l.plays[l.table] {
@@ -364,7 +364,7 @@ func (l *rowCheck) settles(c int) bool {
 	return settles
 }
 
-// same is what a column of a row holds in the end of every play; nothing where that
+// same returns what a column of a row holds in the end of every play; nothing where that
 // differs.
 func (l *rowCheck) same(look checkedRow, c int) []any {
 	for i := range l.plays[l.table] {
@@ -375,7 +375,7 @@ func (l *rowCheck) same(look checkedRow, c int) []any {
 	return []any{look.is[c]}
 }
 
-// assigned is what a column holds that statements give values which follow from
+// assigned returns what a column holds that statements give values which follow from
 // their arguments: the newest where one client wrote last; of several, any that was
 // written last. Of two different ones, each replaces the other in one of the plays.
 func (l *rowCheck) assigned(text string, c int, end []any) []any {
@@ -394,7 +394,7 @@ func (l *rowCheck) assigned(text string, c int, end []any) []any {
 	return end
 }
 
-// values are those that a column of a row was given in a phase of any play.
+// values returns the values that a column of a row was given in a phase of any play.
 func (l *rowCheck) values(text string, c int, in phase) map[string]any {
 	all := map[string]any{}
 	for _, p := range l.plays[l.table] {

@@ -24,20 +24,20 @@ import (
 // known.
 const sampledRows = 10_000
 
-// Rows is what the rows of SQL's tables may hold after operations that no check
+// Rows holds what the rows of SQL's tables may hold after operations that no check
 // of the plan reads.
 type Rows struct {
 	Values []Values
 	Counts []Count
 }
 
-// Count is how many rows a table has, as an answer.
+// Count says how many rows a table has, as an answer.
 type Count struct {
 	Query  assay.Query
 	Digest string
 }
 
-// rowReplays is what is found of the rows.
+// rowReplays holds what is found of the rows.
 type rowReplays struct {
 	replays
 	untouched map[*table][][]any
@@ -46,7 +46,7 @@ type rowReplays struct {
 	random    *rand.Rand
 }
 
-// Engine is the one whose rows are looked at. SQLite plays the operations for all
+// Engine is the engine whose rows are looked at. SQLite plays the operations for all
 // of them.
 type Engine int
 
@@ -87,7 +87,7 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 	return r.found(ctx)
 }
 
-// orders are the ones of phases that are played besides that of the sequence.
+// orders returns the orders of phases that are played besides that of the sequence.
 func (r *rowReplays) orders(all [][]int) (others [][][]int, err error) {
 	if r.Operation.Sequence != "" {
 		after, err := r.Trace.After()

@@ -9,7 +9,7 @@ import (
 	"assay/kit/column"
 )
 
-// Values is what the values of keys, or one field of them, may be.
+// Values holds what the values of keys, or one field of them, may be.
 type Values struct {
 	// Get reads one key. It answers no row where the key is not there.
 	Get  assay.Operation

@@ -30,7 +30,7 @@ func (d Done) phase(position int) phase {
 	return oneClient
 }
 
-// write is what one step writes to a key.
+// write holds what one step writes to a key.
 type write struct {
 	key   []byte
 	phase phase
@@ -53,7 +53,7 @@ func writesOf(arguments *dataset.Arguments, done Done) (all []write, err error) 
 	return all, err
 }
 
-// value is what is written to a field: nil where the key is deleted. It is false where the
+// value returns what is written to a field: nil where the key is deleted. It is false where the
 // field stays as it is.
 func (w write) value(field int) ([]byte, bool) {
 	switch {

@@ -8,7 +8,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// Step is how a query reaches the rows of a table.
+// Step says how a query reaches the rows of a table.
 type Step struct {
 	Table string // or index, or subquery in parentheses
 	Scan  bool   // from end to end; otherwise by a search

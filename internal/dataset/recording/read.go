@@ -15,7 +15,7 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// Replay is what was recorded as an operation, of which a block is all of it, once.
+// Replay holds what was recorded as an operation, of which a block is all of it, once.
 type Replay struct {
 	Operation assay.Operation
 	Clients   int

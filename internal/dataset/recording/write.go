@@ -43,7 +43,7 @@ type Statement struct {
 	Rows int64  // that it had, below 0: unknown
 }
 
-// Unit is what the program has done at once.
+// Unit holds what the program has done at once.
 type Unit struct {
 	Asked, Began, Ended int64 // of a transaction, it began when it had what it waited for
 	Connection          int64
@@ -215,7 +215,7 @@ func (w *Writer) Sample(ctx context.Context, p *Part) (view string, err error) {
 	return view, err
 }
 
-// Args is how many values the one statement of a part takes; 0 where it has several.
+// Args returns how many values the one statement of a part takes; 0 where it has several.
 func (p *Part) Args() int {
 	if len(p.types) != 1 {
 		return 0

@@ -92,7 +92,7 @@ func permute(i, size int64, seed uint64) int64 {
 	}
 }
 
-// arguments are those of one call.
+// arguments holds the arguments of one call.
 type arguments []driver.Value
 
 func (a arguments) whole(i int) (int64, error) {

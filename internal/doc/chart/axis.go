@@ -2,7 +2,7 @@ package chart
 
 import "math"
 
-// span is what an axis covers.
+// span holds what an axis covers.
 type span struct{ min, max float64 }
 
 // largest is the largest value that is drawn, and the inverse of the smallest on
@@ -125,13 +125,13 @@ type scale struct {
 	from, to float64
 }
 
-// at is where a value lies.
+// at returns where a value lies.
 func (s scale) at(v float64) float64 {
 	low, high := s.unit(s.min), s.unit(s.max)
 	return s.from + (s.unit(v)-low)/(high-low)*(s.to-s.from)
 }
 
-// place is where an interval lies on a scale, cut to what that shows.
+// place says where an interval lies on a scale, cut to what that shows.
 type place struct {
 	low, centre, high float64
 	known             bool // the interval is

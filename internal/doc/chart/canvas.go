@@ -20,7 +20,7 @@ type canvas struct {
 	pen          pen // of the path that is being drawn
 }
 
-// pen is how a path is drawn.
+// pen says how a path is drawn.
 type pen struct {
 	role  role
 	width float64 // of a line; 0: the area is filled
@@ -70,7 +70,7 @@ func (c *canvas) flush() {
 	}
 }
 
-// content is all that was drawn.
+// content returns all that was drawn.
 func (c *canvas) content() string {
 	c.flush()
 	return c.out.String()

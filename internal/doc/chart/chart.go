@@ -20,7 +20,7 @@ const (
 	Narrow Width = 340 // for phones: panels below each other
 )
 
-// Chart is what is drawn, at any width.
+// Chart holds what is drawn, at any width.
 type Chart struct {
 	Title       string
 	Description string // what the chart shows, for screen readers
@@ -75,7 +75,7 @@ func (c *Chart) svg(width Width, style string) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// role is what a colour is for: a class, so that a page's theme decides.
+// role says what a colour is for: a class, so that a page's theme decides.
 type role int
 
 // The roles. Those of series follow from series on.

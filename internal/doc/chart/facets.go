@@ -78,7 +78,7 @@ func (f *Facets) draw(c *canvas) {
 	c.y = bottom
 }
 
-// spans are what the panels cover.
+// spans returns what the panels cover.
 func (f *Facets) spans() []span {
 	all, factor := make([]span, len(f.Panels)), 1.0
 	var of [2][]float64

@@ -35,7 +35,7 @@ type Row struct {
 	Text    string // instead of figures
 }
 
-// Cell is what a row has in a panel.
+// Cell holds what a row has in a panel.
 type Cell struct {
 	Marks []Interval // in the order of Rows.Marks; NaN as the centre: has none
 	Parts []float64  // in the order of Rows.Parts, one behind the other; NaN: has none

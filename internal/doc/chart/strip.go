@@ -21,7 +21,7 @@ type Tick struct {
 	Text string  `json:"text"`
 }
 
-// Mark is where a ratio lies with its interval; both ends are at the ratio where it has none.
+// Mark says where a ratio lies with its interval; both ends are at the ratio where it has none.
 type Mark struct{ At, From, To float64 }
 
 // minWhisker is how long the line of an interval is at least, in percent.
@@ -46,7 +46,7 @@ func NewStrip(ratios []Interval, margin float64, tick func(float64) string) *Str
 	return s
 }
 
-// Mark is where a ratio lies.
+// Mark returns where a ratio lies.
 func (s *Strip) Mark(i Interval) Mark {
 	m := Mark{s.at(i.Center), s.at(i.Center), s.at(i.Center)}
 	if !math.IsNaN(i.Low) && !math.IsNaN(i.High) {
@@ -56,7 +56,7 @@ func (s *Strip) Mark(i Interval) Mark {
 	return m
 }
 
-// at is where a ratio lies; what is beyond the scale lies at its end.
+// at returns where a ratio lies; what is beyond the scale lies at its end.
 func (s *Strip) at(v float64) float64 {
 	if v < s.scale.min {
 		return 0

@@ -24,7 +24,7 @@ var letters = [...]float64{
 	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 }
 
-// widthOf is how much room a text gets: viewers fit it to that, whatever their font.
+// widthOf returns how much room a text gets: viewers fit it to that, whatever their font.
 func widthOf(words string, f font) float64 {
 	total := 0.0
 	for _, r := range words {

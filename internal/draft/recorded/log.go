@@ -12,13 +12,13 @@ import (
 	"strconv"
 )
 
-// Version is that of the format.
+// Version is the version of the format.
 const Version = 2
 
 // maxLine is how many bytes a line has at most.
 const maxLine = 64 << 20
 
-// Value is what a program bound: nil, int64, float64, string or []byte.
+// Value holds what a program bound: nil, int64, float64, string or []byte.
 type Value struct{ Of any }
 
 // UnmarshalJSON reads a value of a log.
@@ -70,8 +70,8 @@ func (v *Value) object(data []byte) error {
 	return err
 }
 
-// content is that of a text or blob: in base64, or, where the log has its length alone, as many
-// spaces or zeros.
+// content returns the content of a text or blob: in base64, or, where the log has its length
+// alone, as many spaces or zeros.
 func content(data []byte, filler byte) ([]byte, error) {
 	var length int
 	if json.Unmarshal(data, &length) == nil {
@@ -137,7 +137,7 @@ func Lines(data []byte, take func(l *Line) error) error {
 	return lines.Err()
 }
 
-// inJSON is where a mistake is, without the values that stand there.
+// inJSON returns where a mistake is, without the values that stand there.
 func inJSON(err error) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

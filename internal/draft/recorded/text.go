@@ -23,7 +23,7 @@ type Text struct {
 	places   []place
 }
 
-// place is where the value of an argument comes from.
+// place says where the value of an argument comes from.
 type place struct {
 	name   string // without its prefix; empty: it has none
 	number int    // SQLite's, counted from 0
@@ -114,8 +114,8 @@ func (t *Text) Written(constant bool) string {
 	})
 }
 
-// Values are those that were bound, in the order in which Numbered has the arguments of the
-// text without its literals; false where the line does not have them.
+// Values returns the values that were bound, in the order in which Numbered has the arguments of
+// the text without its literals; false where the line does not have them.
 func (t *Text) Values(l *Line) (values []Value, ok bool) {
 	next := 0
 	for _, p := range t.places {

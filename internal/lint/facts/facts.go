@@ -14,7 +14,7 @@ import (
 	"assay/internal/sys/file"
 )
 
-// Effect is what a spelling in a DSN does.
+// Effect says what a spelling in a DSN does.
 type Effect string
 
 // The effects.
@@ -25,7 +25,7 @@ const (
 	Literal Effect = "literal" // the file's name has the question mark and all behind it
 )
 
-// Sharing is how many connections of a pool see one database.
+// Sharing says how many connections of a pool see one database.
 type Sharing string
 
 // The kinds of sharing.
@@ -36,7 +36,7 @@ const (
 	Refused Sharing = "fails"   // the database cannot be opened
 )
 
-// Facts are what was measured of one driver at one version: of one for Go, or of a library with
+// Facts holds what was measured of one driver at one version: of one for Go, or of a library with
 // a configuration of its own, such as Django.
 type Facts struct {
 	Common
@@ -55,7 +55,7 @@ type Facts struct {
 	ReadOnlyWAL map[string]Effect `json:"read_only_wal,omitempty"`
 }
 
-// Common is what is measured of every driver.
+// Common holds what is measured of every driver.
 type Common struct {
 	Driver  string `json:"driver"` // the worker's name
 	Version string `json:"version"`

@@ -102,7 +102,7 @@ func Options(library string) []Option {
 	return spellings
 }
 
-// Observations are what is observed of a library's connections.
+// Observations returns what is observed of a library's connections.
 func Observations(library string) []string {
 	var all []string
 	for _, o := range Options(library) {
@@ -199,7 +199,7 @@ var foreign = []string{"charset", "use_unicode", "sql_mode", "read_timeout", "ss
 // transactions are how Python's libraries name the word behind BEGIN.
 var transactions = []Value{{"IMMEDIATE", "immediate"}, {"EXCLUSIVE", "exclusive"}}
 
-// parameters are those of an address or of a file's name, behind a question mark,
+// parameters returns the parameters of an address or of a file's name, behind a question mark,
 // also as drivers for Go know them.
 func parameters(places []string) []Option {
 	var all []Option

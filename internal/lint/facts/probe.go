@@ -127,7 +127,7 @@ type written struct {
 	Value any    `json:"value"`
 }
 
-// answer is what came of a trial.
+// answer holds what came of a trial.
 type answer struct {
 	Refused     string              `json:"refused"`
 	Literal     bool                `json:"literal"`
@@ -139,7 +139,7 @@ type answer struct {
 	asWritten bool
 }
 
-// greeting is what the probe says of itself first.
+// greeting holds what the probe says of itself first.
 type greeting struct {
 	Version string            `json:"version"`
 	Engine  string            `json:"engine"`
@@ -249,7 +249,7 @@ func noteEffects(ctx context.Context, of subject, defaults map[string]string, op
 	return nil
 }
 
-// having is how many connections have a value of a setting.
+// having returns how many connections have a value of a setting.
 func (a answer) having(setting, value string) (n int) {
 	for _, settings := range a.Connections {
 		if settings[setting] == value {

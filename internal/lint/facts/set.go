@@ -29,7 +29,7 @@ func (r Release) String() string {
 	return r.Name + "@" + r.Version + "+" + r.Driver
 }
 
-// Table is what was measured of several drivers.
+// Table holds what was measured of several drivers.
 type Table struct {
 	Drivers []catalog.Driver // all that are known
 	all     []Facts          // by name, then from the oldest version to the newest

@@ -74,7 +74,7 @@ func withPragma(key, text string) (full, value string) {
 	return key + "=" + strings.TrimSpace(name) + end, value
 }
 
-// parts are what withPragma put together; without a PRAGMA the others are empty.
+// parts returns what withPragma put together; without a PRAGMA the others are empty.
 func parts(key string) (name, pragma, end string) {
 	name, rest, _ := strings.Cut(key, "=")
 	pragma = strings.TrimRight(rest, "()=")
@@ -146,7 +146,7 @@ func (q question) spelled() []string {
 	return append(slices.Clip(q.keys), "_pragma="+q.setting+"()", "_pragma="+q.setting+"=", "pragma="+q.setting+"()")
 }
 
-// Settings are those that spellings are about, by name.
+// Settings returns the settings that spellings are about, by name.
 func Settings() []string {
 	var all []string
 	for _, q := range questions {

@@ -55,7 +55,7 @@ func Call(tokens []Token) []Token {
 	return tokens[1:]
 }
 
-// Commas are those that part the tokens, outside of the parentheses in them.
+// Commas returns the commas that part the tokens, outside of the parentheses in them.
 func Commas(tokens []Token) (all []Token) {
 	for _, t := range tokens {
 		if t.Kind == ',' && t.Depth == tokens[0].Depth {

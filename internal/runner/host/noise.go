@@ -115,7 +115,7 @@ func parseUsage(stat string) (usage, error) {
 	return u, nil
 }
 
-// process is what is read of /proc/PID/stat.
+// process holds what is read of /proc/PID/stat.
 type process struct {
 	ticks  int64 // user and system time of all its threads
 	kernel bool  // a thread of the kernel

@@ -37,7 +37,7 @@ func members(files fs.FS, group int) (count int, ticks int64) {
 	return count, ticks
 }
 
-// stats are what /proc/PID/stat says of each process, by its number.
+// stats returns what /proc/PID/stat says of each process, by its number.
 func stats(files fs.FS) iter.Seq2[string, string] {
 	return func(yield func(number, stat string) bool) {
 		folders, _ := fs.Glob(files, "proc/[0-9]*") // the pattern is right

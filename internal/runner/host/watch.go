@@ -16,7 +16,7 @@ import (
 	"assay"
 )
 
-// Load is what others do on the machine.
+// Load holds what others do on the machine.
 type Load struct {
 	Noise assay.Noise
 	// Longer is how many times as long work of one thread takes as it would alone, by the
@@ -60,7 +60,7 @@ func spin(ctx context.Context, during time.Duration) float64 {
 	return longer(before, read(system, "proc/thread-self/schedstat"))
 }
 
-// longer is how many times as long a thread took between two readings of its schedstat as it
+// longer returns how many times as long a thread took between two readings of its schedstat as it
 // would without waiting for a processor: the file has for how many ns it ran, and for how many
 // it waited.
 func longer(before, after string) float64 {

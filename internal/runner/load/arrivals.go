@@ -20,10 +20,10 @@ type arrivals struct {
 
 func newArrivals(c *Config) *arrivals { return &arrivals{Config: c} }
 
-// at is when a number of requests would be over with even arrivals.
+// at returns when a number of requests would be over with even arrivals.
 func (a *arrivals) at(number int) float64 { return float64(number) / a.Rate * 1e9 }
 
-// next is when the next request is due.
+// next returns when the next request is due.
 func (a *arrivals) next() int64 {
 	number := a.number
 	a.number++

@@ -16,7 +16,7 @@ type loop struct {
 	start chan struct{}
 }
 
-// share is what one client did.
+// share holds what one client did.
 type share struct {
 	tally
 	right     int64

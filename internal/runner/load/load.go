@@ -43,7 +43,7 @@ type Config struct {
 	// Even sends the requests of the open loop at equal distances; otherwise they
 	// arrive as a Poisson process, as those of independent users do.
 	Even bool
-	// Seed is that of the Poisson process: equal seeds give equal times.
+	// Seed is the seed of the Poisson process: equal seeds give equal times.
 	Seed [2]uint64
 	// Expect is the path of a file of the expected answers, see [Expected].
 	// Without it, every answer of a status 2xx is right.
@@ -64,7 +64,7 @@ const (
 	maxFailed = 1000
 )
 
-// Result is what came of it. Failed, wrong and dropped requests are in no other
+// Result holds what came of it. Failed, wrong and dropped requests are in no other
 // number and, but for the time that dropped ones waited, in no histogram.
 // Warm-up requests count only where they failed or were wrong.
 type Result struct {
@@ -81,13 +81,13 @@ type Result struct {
 	Lag       [][2]int64 `json:"lag,omitempty"`       // of the open loop: how long requests waited for the generator alone
 }
 
-// PerSecond is how many right answers came a second.
+// PerSecond returns how many right answers came a second.
 func (r Result) PerSecond() float64 { return float64(r.Right) / (float64(r.Nanos) / 1e9) }
 
 // ErrNotLocal means that a URL leads to another machine.
 var ErrNotLocal = errors.New("not on this machine")
 
-// target is where requests go.
+// target says where requests go.
 type target struct {
 	address    string // host:port
 	head, tail string // of the path, around {n}

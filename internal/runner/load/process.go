@@ -20,7 +20,7 @@ const (
 	TargetCommand    = "load-target"
 )
 
-// reply is what a generator in a process of its own says: a result, or why
+// reply holds what a generator in a process of its own says: a result, or why
 // there is none.
 type reply struct {
 	Result Result       `json:"result"`

@@ -93,7 +93,7 @@ func mean(steps []attempt) float64 {
 	return math.Exp(sum / float64(held))
 }
 
-// walk is where a search stands.
+// walk says where a search stands.
 type walk struct {
 	rate, limit float64
 	step        float64 // distance to the next rate: its logarithm

@@ -20,7 +20,7 @@ import (
 // never come where all launches are disturbed.
 const MaxTries = 2
 
-// Group is what the schedule knows of cells that are launched together.
+// Group holds what the schedule knows of cells that are launched together.
 type Group struct {
 	Cost     time.Duration // of one launch
 	Guessed  bool          // Cost is an estimate, since there was no launch yet
@@ -51,13 +51,13 @@ func (g Group) fits(left time.Duration) bool {
 	return g.Cost <= left
 }
 
-// level is how many launches the group has for whose turn it is. Disturbed ones are
+// level returns how many launches the group has for whose turn it is. Disturbed ones are
 // tried again, but not for as long as others have had no turn.
 func (g Group) level() int { return max(g.Launches, g.Tries/MaxTries) }
 
 func (g Group) perTable() time.Duration { return g.Cost / time.Duration(max(1, g.Tables)) }
 
-// Limits are those of a whole run.
+// Limits holds the limits of a whole run.
 type Limits struct {
 	MinLaunches int           // of every group
 	Left        time.Duration // of the budget
@@ -101,10 +101,10 @@ func Next(groups []Group, limits Limits) []int {
 	return divisible(groups, wanting)
 }
 
-// first are those of some groups that get the minimum of launches before others get any: all of the
-// smallest size, and of a larger one all, where there is time for all, or once the smaller ones have
-// theirs, the cheaper for a table first, those for which there is. Of one launch of everything,
-// nothing could be decided.
+// first returns those of some groups that get the minimum of launches before others get any: all
+// of the smallest size, and of a larger one all, where there is time for all, or once the smaller
+// ones have theirs, the cheaper for a table first, those for which there is. Of one launch of
+// everything, nothing could be decided.
 func (l Limits) first(groups []Group, wanting []int) []int {
 	if !l.Bounded || l.MinLaunches == math.MaxInt || len(wanting) == 0 {
 		return wanting
@@ -142,7 +142,7 @@ func (l Limits) first(groups []Group, wanting []int) []int {
 	})
 }
 
-// Expected is what a launch of a group takes.
+// Expected returns what a launch of a group takes.
 func (l Limits) Expected(g Group) time.Duration {
 	if !g.Guessed {
 		return g.Cost

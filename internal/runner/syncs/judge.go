@@ -47,7 +47,7 @@ func (v Verdict) Answer() string {
 	return fmt.Sprintf("%d of %d", v.Covered, v.Units)
 }
 
-// Evidence is what the verdict rests on, in words.
+// Evidence returns what the verdict rests on, in words.
 func (v Verdict) Evidence() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v.Calls)) {
@@ -126,7 +126,7 @@ func family(file string) string {
 	return filepath.Join(filepath.Dir(file), numbered.ReplaceAllString(filepath.Base(file), "#"))
 }
 
-// unit is what was called between two acknowledgements.
+// unit holds what was called between two acknowledgements.
 type unit struct {
 	written map[string]int // where the last write to each file ended
 	synced  map[string]int // where the last sync of each file began, and it completed

@@ -38,7 +38,7 @@ var traced = []string{"write", "pwrite64", "writev", "pwritev", "pwritev2", "cop
 	"dup", "?dup2", "dup3", "fcntl", "mmap", "mremap", "clone", "?clone3", "?fork", "?vfork",
 	"?io_uring_setup", "?io_uring_enter", "io_submit"}
 
-// Kind is what a system call does.
+// Kind says what a system call does.
 type Kind int
 
 // The kinds of calls.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// process is what the threads of one process share.
+// process holds what the threads of one process share.
 type process struct {
 	synced map[string]bool // descriptors that were opened so that each write syncs
 	maps   []mapping       // newest last

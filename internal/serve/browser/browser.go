@@ -131,7 +131,7 @@ func (v *Visitor) Resize(t *testing.T, width int64) []string {
 	return v.Events()
 }
 
-// Events are what was noted since the last visit began.
+// Events returns what was noted since the last visit began.
 func (v *Visitor) Events() []string {
 	v.mutex.Lock()
 	defer v.mutex.Unlock()

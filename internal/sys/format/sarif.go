@@ -5,7 +5,7 @@ import "io"
 // Rule is a kind of finding.
 type Rule struct{ ID, About, Help string }
 
-// Level is how much a finding matters, in SARIF's words.
+// Level says how much a finding matters, in SARIF's words.
 type Level string
 
 // The levels.

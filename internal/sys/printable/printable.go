@@ -58,7 +58,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// partial is how many bytes at the end begin a character that they do not end.
+// partial returns how many bytes at the end begin a character that they do not end.
 func partial(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {

@@ -30,7 +30,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// fault is what a fake worker does wrong. The zero fault is an honest worker.
+// fault holds what a fake worker does wrong. The zero fault is an honest worker.
 type fault struct {
 	before func()                       // what happens before it reads its first request
 	line   func(request) (swallow bool) // what happens when a request comes
