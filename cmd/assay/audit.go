@@ -38,7 +38,7 @@ func (a *app) auditCommand() *cobra.Command {
 		Use:   "audit [RUN]",
 		Short: "Check published claims against your measurements",
 		Long: `Checks each published claim against your runs. The verdict is: holds here, does not hold here, not
-reproduced (under another condition than the source's own, or a tie where the source states no size),
+reproduced (under another condition than the source's own, or not beyond the margin where the source states no size),
 condition had no effect, its operations fail here, cannot be told, or not tested. Each comparison is
 judged by the newest of the runs that differ least from the source's condition. --measure first
 measures what open comparisons need, with drivers of the source's time, a claim at most three times.

@@ -181,3 +181,42 @@ func TestFailedRequests(t *testing.T) {
 		}
 	}
 }
+
+// What excludes the claimed direction decides, whether it is a tie or the opposite; in the one
+// layout of two drivers it excludes nothing.
+func TestExcludedDirections(t *testing.T) {
+	for name, test := range map[string]struct {
+		expect    published.Expectation
+		ns        float64 // of a; that of b is 1000
+		spread    float64
+		oneDriver bool
+		want      audit.Verdict
+	}{
+		"not faster refutes faster":       {published.Faster, 1020, 30, true, audit.NotReproduced},
+		"not slower refutes slower":       {published.Slower, 980, 30, true, audit.NotReproduced},
+		"not faster holds":                {published.NotFaster, 1020, 30, true, audit.Holds},
+		"not slower holds":                {published.NotSlower, 980, 30, true, audit.Holds},
+		"slower is open to not faster":    {published.Slower, 1020, 30, true, audit.Unknown},
+		"faster is open to not slower":    {published.NotSlower, 1020, 30, true, audit.Unknown},
+		"too wide for either":             {published.Faster, 1020, 60, true, audit.Unknown},
+		"drivers of one layout each":      {published.Faster, 1020, 30, false, audit.Unknown},
+		"drivers of one layout, and slow": {published.Faster, 1200, 30, false, audit.Fails},
+	} {
+		a := cellTrials("a", 6, test.ns, func(t *assay.Trial) {
+			t.Figures[assay.NsPerOp] += test.spread * float64(t.Launch%2*2-1)
+		})
+		b := cellTrials("b", 6, 1000, nil)
+		c := claim(test.expect, 0)
+		if test.oneDriver {
+			for i := range b {
+				a[i].Cell.Profile, b[i].Cell.Profile, b[i].Cell.Driver = "p", "q", "a"
+			}
+			c.Compare[0].A, c.Compare[0].B = map[string]string{"profile": "p"}, map[string]string{"profile": "q"}
+		}
+		run := assay.Run{ID: "r1", Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Margin: 0.02}}
+		f := judge(t, published.Source{}, c, listed(t, run, append(a, b...)))
+		if e := f.Evidence[0]; f.Verdict != test.want {
+			t.Errorf("%s: got %s (%s; %+v), want %s", name, f.Verdict, e.Reason, e.Here, test.want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // expect compares a comparison with what the claim expects of it; why says of an undecided one
 // what it lacks. Alike always has a size. What ties neither shows nor refutes a difference whose
-// size nobody stated.
+// size nobody stated; and what excludes the claimed direction is as good as a tie.
 func expect(p published.Comparison, here stat.Comparison, why func() string, higherBetter bool) (Verdict, Miss, string) {
 	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
 		return expectSize(p, here.Rule(), gain(here.Ratio, higherBetter))
@@ -19,13 +19,26 @@ func expect(p published.Comparison, here stat.Comparison, why func() string, hig
 	differs := p.Expect == published.Faster || p.Expect == published.Slower
 	switch {
 	case is == stat.Undecided:
-		return Unknown, "", "undecided: " + why()
+		return expectDirection(p, here, gain(here.Ratio, higherBetter), why)
 	case is == stat.Equivalent && differs:
 		return NotReproduced, "", fmt.Sprintf("they tie within %.3g %%, and the source states no size", 100*here.Rule().Margin)
 	case differs && string(is) != string(p.Expect), p.Expect == published.NotFaster && is == stat.Faster, p.Expect == published.NotSlower && is == stat.Slower:
 		return Fails, "", fmt.Sprintf("it is %s", is)
 	}
 	return Holds, "", ""
+}
+
+// expectDirection asks whether an undecided comparison excludes what the claim expects, or what it
+// rules out.
+func expectDirection(p published.Comparison, here stat.Comparison, gain stat.Interval, why func() string) (Verdict, Miss, string) {
+	faster, slower := here.Excludes(gain)
+	switch {
+	case p.Expect == published.Faster && faster, p.Expect == published.Slower && slower:
+		return NotReproduced, "", fmt.Sprintf("it is not %s by more than %.3g %%, and the source states no size", p.Expect, 100*here.Rule().Margin)
+	case p.Expect == published.NotFaster && faster, p.Expect == published.NotSlower && slower:
+		return Holds, "", ""
+	}
+	return Unknown, "", "undecided: " + why()
 }
 
 // against is the p-value of what refutes the claim.

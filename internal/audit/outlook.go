@@ -33,12 +33,16 @@ func (e Evidence) need(higherBetter bool) need {
 		low, high := p.Bounds()
 		return need{within(low, high), low <= center && center <= high}
 	}
-	margin := 1 + e.Here.Rule().Margin
-	differs, equal := within(1, math.Inf(1)), within(1/margin, margin)
-	if equal.Launches < differs.Launches {
-		return need{equal, e.Comparison.Expect == published.NotFaster}
+	margin, expect := 1+e.Here.Rule().Margin, e.Comparison.Expect
+	differs := need{within(1, math.Inf(1)), (center > 1) == (expect == published.Faster || expect == published.NotSlower)}
+	low, high := 0.0, margin // excludes what Faster claims
+	if expect == published.Slower || expect == published.NotSlower {
+		low, high = 1/margin, math.Inf(1)
 	}
-	return need{differs, (center > 1) == (e.Comparison.Expect == published.Faster)}
+	if excluded := within(low, high); excluded.Launches < differs.Launches {
+		return need{excluded, expect == published.NotFaster || expect == published.NotSlower}
+	}
+	return differs
 }
 
 // deciding are the open comparisons that likely decide a claim soonest: the one that refutes

@@ -83,6 +83,8 @@ type Comparison struct {
 	gain   sample  // above zero where the figure is better
 	factor float64 // by which the family raises P
 	joined bool    // as of its Pairs
+
+	oneLayout bool // see OfOneLayout
 }
 
 // JudgeOne compares by pairs, with what is borrowed about their variance, as if
@@ -136,6 +138,7 @@ func (c Comparison) Within(margin float64) Comparison {
 // OfOneLayout takes an equivalence away from programs of which one has a single link layout:
 // further launches do not show what another one would do.
 func (c Comparison) OfOneLayout() Comparison {
+	c.oneLayout = true
 	if c.Verdict == Equivalent {
 		c.Verdict, c.Reason = Undecided, OneLayout
 	}
@@ -240,6 +243,18 @@ func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {
 	band := math.Exp(r.band())
 	lowest, highest := ratio.Low/band, ratio.High*band
 	return low <= lowest && highest <= high, highest < low || high < lowest
+}
+
+// Excludes reports what the interval of an undecided gain excludes: that it is above the margin, or
+// below it. Programs of one link layout exclude neither.
+func (c Comparison) Excludes(gain Interval) (faster, slower bool) {
+	if c.oneLayout || c.Reason != TooWide && c.Reason != NotClear {
+		return false, false
+	}
+	margin := 1 + c.rule.Margin
+	faster, _ = c.rule.Place(gain, 0, margin)
+	slower, _ = c.rule.Place(gain, 1/margin, math.Inf(1))
+	return faster, slower
 }
 
 // systematicNoise is by how much an A/A test differed, as a fraction, where its
