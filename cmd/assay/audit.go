@@ -38,10 +38,11 @@ func (a *app) auditCommand() *cobra.Command {
 		Use:   "audit [RUN]",
 		Short: "Check published claims against your measurements",
 		Long: `Checks each published claim against your runs. The verdict is: holds here, does not hold here, not
-reproduced (under another condition than the source's own, or not beyond the margin where the source states no size),
-condition had no effect, its operations fail here, cannot be told, or not tested. Each comparison is
-judged by the newest of the runs that differ least from the source's condition. --measure first
-measures what open comparisons need, with drivers of the source's time, a claim at most three times.
+reproduced (under another condition than the source's own, or not beyond the margin where the source
+states no size), condition had no effect, its operations fail here, cannot be told, or not tested.
+Each comparison is judged by the newest of the runs that differ least from the source's condition.
+--measure first measures what open comparisons need, with drivers of the source's time, a claim at
+most three times.
 
 --claims FILE checks a source of your own instead of the built-in ones: its claims as YAML, which
 name the file of its figures (a table as CSV, the output of go test -bench, or a table of benchstat)
