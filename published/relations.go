@@ -30,17 +30,17 @@ func Relations(plan string) ([]Relation, error) {
 		if err != nil {
 			return nil, err
 		}
-		apart := compared(figures)
+		varying := compared(figures)
 		bases := map[string]Figure{}
 		for _, f := range figures {
 			if f.Cell.Plan != plan || f.Cell.Metric != assay.NsPerOp || f.Cell.Share {
 				continue
 			}
 			key := strings.Join([]string{f.Parallelism, f.Pool, f.Metric}, "\x00")
-			if !apart.configs[f.Case] {
+			if !varying.configs[f.Case] {
 				key += "\x00" + f.Config
 			}
-			if apart.drivers[f.Case] || apart.configs[f.Case] {
+			if varying.drivers[f.Case] || varying.configs[f.Case] {
 				key += "\x00" + f.Case
 			}
 			base, has := bases[key]

@@ -630,16 +630,16 @@ func (c *Conn) Prepare(query string) (driver.Stmt, error) {
 // BeginTx records the beginning of a transaction.
 func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	e := c.begin()
-	var begun driver.Tx
+	var started driver.Tx
 	var err error
 	switch x := c.Conn.(type) {
 	case driver.ConnBeginTx:
-		begun, err = x.BeginTx(ctx, options)
+		started, err = x.BeginTx(ctx, options)
 	default:
 		if options.Isolation != 0 || options.ReadOnly {
 			return nil, errors.New("the driver has no transactions that are read-only or of another isolation level")
 		}
-		begun, err = c.Conn.Begin()
+		started, err = c.Conn.Begin()
 	}
 	if err == nil {
 		c.tx = c.r.txs.Add(1)
@@ -649,7 +649,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 	if err != nil {
 		return nil, err
 	}
-	return &tx{begun, c}, nil
+	return &tx{started, c}, nil
 }
 
 // Begin is BeginTx without options.

@@ -109,8 +109,8 @@ func checkTopics(root *cobra.Command) {
 	}
 }
 
-// maxDescribed is how many commands the help of assay describes at most: who looks for a
-// command reads them all.
+// maxDescribed is the number of commands that the help of assay describes at most: a reader who
+// looks for a command reads them all.
 const maxDescribed = 15
 
 // commandGroup is a heading of assay's help with its commands.

@@ -144,7 +144,7 @@ func (a *app) checkFile(path string) error {
 	}
 	location, err := a.localLocation()
 	if err != nil {
-		return nil // whoever needs a store says why there is none
+		return nil // the command that needs a store says why there is none
 	}
 	return checkOverwrite(path, file.OfDatabase(location)...)
 }

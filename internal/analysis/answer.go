@@ -334,18 +334,18 @@ func (k *Ranking) Standing(row *Row) Standing {
 	if len(leaders) > 1 {
 		standing, against, decided = Tied, leaders, stat.Equivalent
 	}
-	alone := true
+	unopposed := true
 	for _, other := range k.Rows {
 		if other == row {
 			continue
 		}
-		alone = false
+		unopposed = false
 		if slices.Contains(against, other) && k.Compare(row, other).Verdict != decided {
 			standing = Open
 		}
 	}
 	switch {
-	case alone:
+	case unopposed:
 		return NotCompared
 	case row.Rank > k.Rows[0].Rank:
 		return Behind

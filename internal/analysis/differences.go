@@ -162,7 +162,7 @@ func (t *Table) explain(targets []assay.Target, n naming) []Difference {
 		if of && !slices.Contains(names, d.Name) {
 			continue
 		}
-		if d.Of != CompileOption { // who does not report a fact, of another language, say, is not known to differ
+		if d.Of != CompileOption { // a worker that does not report a fact, in another language, say, is not known to differ
 			d.Values = slices.DeleteFunc(d.Values, func(h Holders) bool { return h.Value == Absent(d.Of) })
 		}
 		if len(d.Values) > 1 || d.Name == Clients {

@@ -13,7 +13,7 @@ const (
 	// Obvious: in a table that has some, the mark of what is undecided, and the command
 	// that decides it, say it all.
 	Obvious
-	// OfUse: it befalls whoever uses the target with the settings, and stands beside these.
+	// OfUse: it affects every program that uses the target with the settings, and stands beside these.
 	OfUse
 )
 

@@ -35,7 +35,7 @@ type Suggestion struct {
 	// fastest of any ranking; NaN where it is not known, or not one.
 	Loss     float64
 	wins     int // rankings of whatever class that recommend the first of Best
-	runnerUp int // rankings that recommend whoever is recommended most often after Best
+	runnerUp int // rankings that recommend the candidate recommended most often after Best
 }
 
 // OtherClass counts the targets and profiles that promise another durability, or of the same

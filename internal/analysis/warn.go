@@ -212,8 +212,8 @@ func (t *Table) warn() {
 	}
 }
 
-// warnOfRefutations stands at each figure of the profile, of reads too: whoever
-// reads them decides about the same data.
+// warnOfRefutations stands at each figure of the profile, of reads too: they
+// help to decide about the same data.
 func (r *Row) warnOfRefutations() {
 	for _, p := range r.Proofs {
 		if p.Refuted > 0 {

@@ -30,9 +30,8 @@ const (
 	killRequest = "kill" // all of its processes
 )
 
-// Host runs a PostgreSQL server and does what its input asks for, until that ends. It is
-// to run where the disk is mounted: whoever serves the disk must not look at what lies
-// on it.
+// Host runs a PostgreSQL server and does what its input asks for, until that ends. It
+// runs where the disk is mounted: the process that serves the disk must not read its files.
 func Host(ctx context.Context, data, socket, settings string, in io.Reader, out io.Writer) error {
 	o := cluster.Options{Data: data, Socket: socket}
 	if err := json.Unmarshal([]byte(settings), &o.Settings); err != nil {

@@ -134,7 +134,7 @@ func (r *Result) Cell() string {
 	return text
 }
 
-// Plain says in a sentence what a fault does to whoever uses the target with the profile.
+// Plain says in a sentence what a fault does to a program that uses the target with the profile.
 func (r *Result) Plain() string {
 	text := r.subject() + ": " + strings.TrimRight(r.words(), ".\n") + "."
 	if r.Outcome == assay.OK && !r.Void() && r.beyondLoss() {

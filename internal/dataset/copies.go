@@ -25,8 +25,8 @@ func (s *Store) path() string { return s.Path }
 // operations change nothing. A copy belongs to one instance at a time. Before
 // it is handed out again it is made equal to its source, byte by byte, and
 // whatever lies beside it is removed: an instance cannot tell it from a new
-// one, whoever had it before and whatever opening it left behind (a journal
-// mode in the header, a write-ahead log, a new manifest).
+// one, whichever instance had it before and whatever opening it left behind (a
+// journal mode in the header, a write-ahead log, a new manifest).
 //
 // Which of the idle copies an instance gets is random, so that where a copy
 // happens to lie in memory and on the disk is not always the same target's.

@@ -145,10 +145,10 @@ func (d *Data) SequenceAnswers(ctx context.Context, op assay.Operation, trace *T
 		}
 		return nil
 	}
-	begun := false // before that it is not the data that fail
-	begin := func(context.Context, *sql.Conn) error { begun = true; return nil }
+	started := false // before that it is not the data that fail
+	begin := func(context.Context, *sql.Conn) error { started = true; return nil }
 	err = d.Replay(ctx, op, trace, [][]int{order}, Watch{Begin: begin, At: at, End: end})
-	if err != nil && begun {
+	if err != nil && started {
 		err = fmt.Errorf("%w\n%s", err, notThose)
 	}
 	return digests, cmp.Or(err, others)

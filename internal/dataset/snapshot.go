@@ -113,8 +113,8 @@ func inspect(path string) (sight, error) {
 	return s, nil
 }
 
-// idle says that the database has a write-ahead log and nobody has it open:
-// whoever opens it makes the log, with its index.
+// idle says that the database has a write-ahead log and no process has it open:
+// opening it makes the log, with its index.
 func (s sight) idle() bool {
 	return s.header.journalMode() == "wal" && (s.log < 0 || s.log == 0 && !s.index)
 }

@@ -45,7 +45,7 @@ func TestArguments(t *testing.T) {
 	} {
 		all, err := split(query)
 		must(t, err)
-		g := &drawer{analysis: analyse(all[0].queries[0], s), single: true, named: map[string]string{}, born: map[*column]string{}, taken: map[string]int64{}}
+		g := &drawer{analysis: analyse(all[0].queries[0], s), single: true, named: map[string]string{}, newKeys: map[*column]string{}, taken: map[string]int64{}}
 		if got, err := g.arguments(t.Context()); err != nil || got != want {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", query, got, err, want)
 		}
@@ -76,7 +76,7 @@ func TestKeywordsAsNames(t *testing.T) {
 			if _, err := compiled(t.Context(), s, all[0].queries[0]); err != nil {
 				continue // SQLite does not take it for a name there
 			}
-			g := &drawer{analysis: analyse(all[0].queries[0], s), single: true, named: map[string]string{}, born: map[*column]string{}, taken: map[string]int64{}}
+			g := &drawer{analysis: analyse(all[0].queries[0], s), single: true, named: map[string]string{}, newKeys: map[*column]string{}, taken: map[string]int64{}}
 			got, err := g.arguments(t.Context())
 			if want := strings.ReplaceAll(want, "NAME", name); err != nil || strings.ReplaceAll(got, `"`, "") != want {
 				t.Errorf("%s\ngot  %s, %v\nwant %s", query, got, err, want)

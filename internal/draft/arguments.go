@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	page  = "20"          // what LIMIT takes
-	apart = 1_000_000_000 // how far the new keys of two statements are from each other
-	pairs = 10_000        // how many pairs of keys are drawn at most
+	page   = "20"          // what LIMIT takes
+	keyGap = 1_000_000_000 // how far the new keys of two statements are from each other
+	pairs  = 10_000        // how many pairs of keys are drawn at most
 	// sparse is how many numbers of a range belong to one row at most.
 	sparse = 1_000_000
 )
@@ -26,7 +26,7 @@ type drawer struct {
 	all     []use
 	single  bool               // the statement is an operation of its own
 	named   map[string]string  // SQL of the operation's arguments until now, by their names
-	born    map[*column]string // SQL of keys of rows that the operation has inserted
+	newKeys map[*column]string // SQL of keys of rows that the operation has inserted
 	taken   map[string]int64   // statements so far that insert into a column
 	fresh   map[*column]bool   // columns that get values which no row has
 	counted map[string]int     // how often a value was drawn of a column
@@ -57,7 +57,7 @@ func (g *drawer) arguments(ctx context.Context) (string, error) {
 	for c := range g.fresh {
 		g.taken[c.String()]++
 		if text := g.keys[c]; text != "" {
-			g.born[c] = text
+			g.newKeys[c] = text
 		}
 	}
 	return "SELECT " + strings.Join(values, ", "), nil
@@ -174,10 +174,10 @@ func (g *drawer) ofColumn(ctx context.Context, u use) (string, error) {
 	switch {
 	case written && g.fresh[c]:
 		return g.newValue(ctx, u, f)
-	case g.born[c] != "":
-		return g.born[c], nil
-	case to != nil && g.born[to] != "":
-		return g.born[to], nil
+	case g.newKeys[c] != "":
+		return g.newKeys[c], nil
+	case to != nil && g.newKeys[to] != "":
+		return g.newKeys[to], nil
 	case written && to != nil && (f.values == 0 || c.unique()):
 		if found, err := g.schema.stats(ctx, to); err != nil || found.values > 0 {
 			return g.existing(ctx, use{role: u.role, column: to}, found)
@@ -309,7 +309,7 @@ func (g *drawer) newKey(c *column, f *stats) string {
 		g.counted["new "+c.String()]++
 		number = fmt.Sprintf("%d * :i%s", rows, plus(int64(at-rows+1)))
 	}
-	if behind := g.taken[c.String()] * apart; behind > 0 {
+	if behind := g.taken[c.String()] * keyGap; behind > 0 {
 		number = fmt.Sprintf("%d + %s", behind, number)
 	}
 	high := whole(f.high)

@@ -143,7 +143,7 @@ func (o *statement) assigned() []*column {
 }
 
 // decode reads the plan as it stands, and holds its SQL against the queries:
-// what YAML makes of a text must be the text.
+// a text must survive YAML unchanged.
 func (d *drafter) decode() (*plan.Plan, error) {
 	text := d.text(false)
 	p, err := plan.Decode(d.options.Plan, []byte(text))

@@ -79,9 +79,9 @@ const maxStatements = 10_000
 
 // logReader collects the lines of a log.
 type logReader struct {
-	known  map[string]*loggedText    // by their names in the log
-	first  map[string]*recorded.Text // of each id
-	open   map[int64]*begun          // transactions, by connection
+	known  map[string]*loggedText     // by their names in the log
+	first  map[string]*recorded.Text  // of each id
+	open   map[int64]*openTransaction // transactions, by connection
 	shapes map[string]*shape
 	began  time.Time // of the first log
 	offset int64     // of this log, in ns behind the first
@@ -100,8 +100,8 @@ type loggedText struct {
 	idle bool   // it changes and answers nothing that a replay has to do again
 }
 
-// begun is a transaction under way.
-type begun struct {
+// openTransaction is a transaction under way.
+type openTransaction struct {
 	at    int64
 	ready int64 // when it had begun
 	tx    int64
@@ -134,7 +134,7 @@ func recordLogs(ctx context.Context, out *recording.Writer, logs ...Log) (*logge
 
 // process reads the log of one process.
 func (r *logReader) process(data []byte) error {
-	r.known, r.open, r.ended = map[string]*loggedText{}, map[int64]*begun{}, false
+	r.known, r.open, r.ended = map[string]*loggedText{}, map[int64]*openTransaction{}, false
 	before := len(r.all)
 	if err := recorded.Lines(data, r.line); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (r *logReader) line(line *recorded.Line) error {
 	switch l.S {
 	case "begin":
 		if l.Err == "" {
-			r.open[l.Conn] = &begun{at: l.At, ready: l.At + l.NS, tx: l.Tx}
+			r.open[l.Conn] = &openTransaction{at: l.At, ready: l.At + l.NS, tx: l.Tx}
 		}
 	case "commit":
 		if l.Err != "" {

@@ -90,13 +90,13 @@ const minWait = 10 * time.Millisecond // between two looks at the CPU time
 
 // compileAll makes the statements of an operation.
 func (d *drafter) compileAll(ctx context.Context, o *operation) error {
-	named, born := map[string]string{}, map[*column]string{}
+	named, newKeys := map[string]string{}, map[*column]string{}
 	for _, q := range o.queries {
 		st, err := compiled(ctx, d.schema, q)
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.drawer = &drawer{analysis: analyse(q, d.schema), single: !o.transaction, named: named, born: born, taken: d.taken}
+		st.drawer = &drawer{analysis: analyse(q, d.schema), single: !o.transaction, named: named, newKeys: newKeys, taken: d.taken}
 		if st.arguments, err = st.drawer.arguments(ctx); err != nil {
 			return err
 		}

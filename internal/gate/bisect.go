@@ -76,7 +76,7 @@ type bisector struct {
 	measure  func(ctx context.Context, version string) (worse string, err error)
 	known    map[string]string // what was found of versions, by key; empty texts: not worse
 	keep     func(map[string]string) error
-	tell     func(Step)
+	report   func(Step)
 
 	skipped map[int]bool
 	planned map[string]string // query plans of the good version
@@ -114,7 +114,7 @@ func (b *bisector) find(ctx context.Context) (*Bisection, error) {
 func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, high int, why string, err error) {
 	low, high, why = 0, len(b.versions)-1, worse
 	for {
-		at := b.middle(low, high)
+		at := b.midpoint(low, high)
 		if at < 0 {
 			return low, high, why, nil
 		}
@@ -124,7 +124,7 @@ func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, h
 			return 0, 0, "", err
 		case err != nil:
 			b.skipped[at] = true
-			b.tell(Step{Version: b.versions[at], Skipped: err, Plans: plans})
+			b.report(Step{Version: b.versions[at], Skipped: err, Plans: plans})
 		case worse != "":
 			high, why = at, worse
 		default:
@@ -133,11 +133,11 @@ func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, h
 	}
 }
 
-// middle is the version nearest to the middle that was not skipped; -1: there is none.
-func (b *bisector) middle(low, high int) int {
-	best, middle := -1, (low+high)/2
+// midpoint returns the version nearest to the middle that was not skipped; -1: there is none.
+func (b *bisector) midpoint(low, high int) int {
+	best, midpoint := -1, (low+high)/2
 	for i := low + 1; i < high; i++ {
-		if !b.skipped[i] && (best < 0 || max(i-middle, middle-i) < max(best-middle, middle-best)) {
+		if !b.skipped[i] && (best < 0 || max(i-midpoint, midpoint-i) < max(best-midpoint, midpoint-best)) {
 			best = i
 		}
 	}
@@ -168,7 +168,7 @@ func (b *bisector) judge(ctx context.Context, at int, plans bool) (string, error
 			return "", fmt.Errorf("%w: %w", errNotKept, err)
 		}
 	}
-	b.tell(Step{Version: version, Worse: worse, Plans: plans, Known: known})
+	b.report(Step{Version: version, Worse: worse, Plans: plans, Known: known})
 	return worse, nil
 }
 
@@ -200,7 +200,7 @@ func (b *bisector) worsePlan(ctx context.Context, version string) (string, error
 // Bisect names the first published version of a driver, after the request's base and up to its head,
 // that is worse than the base. It tells each step. What it finds is kept in a folder, so that another
 // bisection of the same goes on.
-func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, folder string, tell func(Step)) (*Bisection, error) {
+func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, folder string, report func(Step)) (*Bisection, error) {
 	m := &Measuring{lab: l, request: request}
 	drivers, err := m.drivers()
 	if err != nil {
@@ -218,7 +218,7 @@ func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, fo
 	if err != nil {
 		return nil, lab.AsInputError(err)
 	}
-	b := &bisector{driver: request.Driver, versions: versions, tell: tell}
+	b := &bisector{driver: request.Driver, versions: versions, report: report}
 	if !request.Plan.KV() && !driver.Server {
 		b.plans = func(ctx context.Context, version string) (map[string]string, error) {
 			return l.QueryPlans(ctx, request.Plan, m.named(version))

@@ -49,7 +49,7 @@ func (r *registry) bisector(n int, known map[string]string) *bisector {
 		}
 		return "", nil
 	}
-	b.tell = func(Step) {}
+	b.report = func(Step) {}
 	return b
 }
 
@@ -114,7 +114,7 @@ func TestBisectGoesOn(t *testing.T) {
 	second := registry{slower: "1.07.0"}
 	var told []string
 	b = second.bisector(16, maps.Clone(known))
-	b.tell = func(s Step) { told = append(told, s.String()) }
+	b.report = func(s Step) { told = append(told, s.String()) }
 	got, err := b.find(t.Context())
 	if err != nil || got.First != "1.07.0" || got.Before != "1.06.0" {
 		t.Errorf("got %+v, %v, want 1.07.0", got, err)

@@ -135,11 +135,11 @@ func unchanged(ctx context.Context, dir, ref, folder string) bool {
 	return err == nil && len(others) == 0 && exec.CommandContext(ctx, "git", "-C", dir, "diff", "--quiet", ref, "--", folder).Run() == nil
 }
 
-// git asks git. No shell is between.
+// git runs git without a shell.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	switch {
 	case ctx.Err() != nil:
@@ -147,7 +147,7 @@ func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%w: install git, or name the versions", err)
 	case err != nil:
-		return nil, fmt.Errorf("git %s: %s", strings.Join(args, " "), strings.TrimSpace(complaint.String()))
+		return nil, fmt.Errorf("git %s: %s", strings.Join(args, " "), strings.TrimSpace(stderr.String()))
 	}
 	return out, nil
 }

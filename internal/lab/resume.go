@@ -75,12 +75,12 @@ func (r *run) recallTrials(ctx context.Context, id string) (spent time.Duration,
 // ErrChanged says that a run cannot be resumed: what it measures is something else now.
 var ErrChanged = errors.New("start a new run")
 
-// same refuses to go on with a run where what it would measure now is something else.
+// same refuses to resume a run where what it would measure now is something else.
 func (r *run) same(all *runner.Runner) error {
 	return errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, all.Files()))
 }
 
-// sameTargets refuses to go on with other drivers or builds than the run was
+// sameTargets refuses to resume with other drivers or builds than the run was
 // started with: their figures would stand for one target, and are of two.
 func sameTargets(before, now []assay.Target) error {
 	for _, t := range now {
@@ -98,7 +98,7 @@ func sameTargets(before, now []assay.Target) error {
 
 func sameBuild(a, b assay.Target) bool { return a.Name() == b.Name() && a.Build == b.Build }
 
-// sameFiles refuses to go on with other data than the run was started with.
+// sameFiles refuses to resume with other data than the run was started with.
 func sameFiles(before map[string]string, now runner.Files) error {
 	var changed []error
 	var last string // one file may be there with several file settings

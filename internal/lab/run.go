@@ -64,7 +64,7 @@ func (r *run) interrupt(ctx context.Context) {
 	r.lab.ended(ctx, r.store, r.now.ID)
 }
 
-// interruptedPatience is how long what follows an interrupted run may take: whoever
+// interruptedPatience is how long what follows an interrupted run may take: the user who
 // interrupted it waits.
 const interruptedPatience = 5 * time.Second
 

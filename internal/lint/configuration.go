@@ -189,7 +189,7 @@ func (n *notes) judgeFile(root tree, f configured, libraries *facts.Table) {
 		}
 		for _, w := range of {
 			switch o := w.options[0]; {
-			case o.Place == beside:
+			case o.Place == amongAliases:
 				n.Judged++
 				j.say(w, o, saying{IgnoredOption, fmt.Sprintf("takes %q in DATABASES for another database, and the databases beside it do not have it", o.Key), "; move it into each entry, beside \"ENGINE\""}, "")
 			case r.changed == "" && r.version != "" && j.check(w):

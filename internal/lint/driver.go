@@ -81,9 +81,9 @@ func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s 
 	if _, valid := o.Reads(w.value); effect == facts.Applied && w.known && !valid {
 		return saying{}, "no experiment is about this value, and " + o.Meaning + " is not known to take it"
 	}
-	begun := o
-	begun.Place = facts.InFile
-	works, _ := l.around[0].Effect(begun)
+	inFile := o
+	inFile.Place = facts.InFile
+	works, _ := l.around[0].Effect(inFile)
 	s = saying{IgnoredKey, "ignores " + w.shown, ""}
 	switch {
 	case effect == facts.Applied:

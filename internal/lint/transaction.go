@@ -100,7 +100,7 @@ func (r *tracer) assigned(n *ast.AssignStmt, of map[token.Pos]tracked) {
 	if !ok || !variable.IsValid() {
 		return
 	}
-	if begun, pool := r.beginCall(call); begun != nil {
+	if began, pool := r.beginCall(call); began != nil {
 		if _, again := of[variable]; !again && !readsOnly(call) {
 			of[variable] = r.begin(call, r.object(pool))
 		}

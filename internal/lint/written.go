@@ -10,9 +10,9 @@ import (
 	"assay/kit/sqlite"
 )
 
-// beside is the place of a key of a database that stands among Django's aliases: no version
+// amongAliases is the place of a key of a database that stands among Django's aliases: no version
 // knows it there.
-const beside = "DATABASES"
+const amongAliases = "DATABASES"
 
 // writtenIn is a setting in a file that configures a library. A parameter of an address has
 // the key by which facts list it: _pragma=journal_mode(WAL) is _pragma=journal_mode().

@@ -173,13 +173,13 @@ func (p *profile) UnmarshalYAML(n ast.Node) error {
 }
 
 // read reads a part, or, where it is a single value, the field that it then gives.
-func read(n ast.Node, at *place, fields any, alone yaml.NodeUnmarshaler) error {
+func read(n ast.Node, at *place, fields any, single yaml.NodeUnmarshaler) error {
 	*at = placeOf(n)
 	if n.Type() == ast.NullType {
 		return nil
 	}
-	if _, is := n.(ast.ScalarNode); is && alone != nil {
-		return alone.UnmarshalYAML(n)
+	if _, is := n.(ast.ScalarNode); is && single != nil {
+		return single.UnmarshalYAML(n)
 	}
 	return yaml.NodeToValue(n, fields)
 }

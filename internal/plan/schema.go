@@ -244,7 +244,7 @@ func last(way []string) string {
 
 // unknownKey reports a key that the format does not have.
 func (m *mistakes) unknownKey(s spot, part, key string, known []string) {
-	if _, alone := s.value.(*ast.NullNode); alone && strings.ContainsAny(key, " =*") {
+	if _, empty := s.value.(*ast.NullNode); empty && strings.ContainsAny(key, " =*") {
 		m.at(s.key, "a value of %s ends at the comma before %q: put quotes around a text that has commas", part, key)
 		return
 	}

@@ -71,7 +71,7 @@ func (r *Report) unmeasured(a analysis.Answer) bool {
 // listed is a label as a list has it, whose commas are between labels.
 func listed(label string) string { return strings.ReplaceAll(label, ", ", " ") }
 
-// resumes reports whether the user can go on with the run.
+// resumes reports whether the user can resume the run.
 func (r *Report) resumes() bool {
 	return r.Run.Status == assay.Interrupted && !r.Run.Imported
 }

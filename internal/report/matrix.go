@@ -32,11 +32,11 @@ type matrixLine struct {
 
 // matrixEntry holds what one target with one profile reached in a table.
 type matrixEntry struct {
-	text  string
-	brief string // text without how uncertain it is
-	row   *analysis.Row
-	look  look
-	apart bool // it promises another class of durability than the baseline
+	text       string
+	brief      string // text without how uncertain it is
+	row        *analysis.Row
+	look       look
+	otherClass bool // it promises another class of durability than the baseline
 }
 
 // look says how an entry stands out.
@@ -122,7 +122,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		return matrixEntry{row: e.Row, text: text, brief: text, look: bad}
 	}
 	mark, look := markOf(e.Standing)
-	entry.look, entry.apart = look, e.Apart
+	entry.look, entry.otherClass = look, e.Apart
 	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Apart || e.Cost == nil) {
 		entry.text = shownFigure(f.Interval, f.Metric.Unit)
 		entry.brief, _, _ = strings.Cut(entry.text, markSpread)
@@ -178,7 +178,7 @@ func (m *matrix) nameClasses() {
 	classes := m.classes()
 	for _, l := range m.lines {
 		for i := range l.entries {
-			if e := &l.entries[i]; e.apart && len(classes) > 1 {
+			if e := &l.entries[i]; e.otherClass && len(classes) > 1 {
 				e.text, e.brief = e.text+apartAs(e.row), e.brief+apartAs(e.row)
 			}
 		}
@@ -190,7 +190,7 @@ func (m *matrix) classes() map[string]bool {
 	all := map[string]bool{}
 	for _, l := range m.lines {
 		for _, e := range l.entries {
-			if e.apart {
+			if e.otherClass {
 				all[apartAs(e.row)] = true
 			}
 		}

@@ -186,7 +186,7 @@ func (r *Report) computed() (n int) {
 	return n
 }
 
-// notesOf returns what whoever takes a target with its profile has to know, beside how to open it;
+// notesOf returns what a user of a target with its profile has to know, beside how to open it;
 // brief: without what was found.
 func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 	note := func(about string, w analysis.Warning) {

@@ -127,9 +127,9 @@ func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 // shareable says which setting of a profile keeps other processes from the database.
 func shareable(p assay.Profile) error {
 	requested := p.Requested()
-	for _, alone := range []struct{ name, value string }{{"memory", "1"}, {"locking_mode", "exclusive"}} {
-		if requested[alone.name] == alone.value {
-			return &failure{assay.Unsupported, fmt.Sprintf("the profile %s has %s=%s: no other process sees such a database", p.Name, alone.name, kv.Word(alone.name, alone.value))}
+	for _, private := range []struct{ name, value string }{{"memory", "1"}, {"locking_mode", "exclusive"}} {
+		if requested[private.name] == private.value {
+			return &failure{assay.Unsupported, fmt.Sprintf("the profile %s has %s=%s: no other process sees such a database", p.Name, private.name, kv.Word(private.name, private.value))}
 		}
 	}
 	return nil

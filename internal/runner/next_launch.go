@@ -72,9 +72,9 @@ func (g *group) openOperations(least int) map[string]bool {
 			open[peer] = open[peer] || g.need.open[peer] || g.record.launches(j) < least
 		}
 	}
-	for _, together := range g.launchedTogether() {
-		if slices.ContainsFunc(together, func(peer string) bool { return open[peer] }) {
-			for _, peer := range together {
+	for _, peers := range g.launchedTogether() {
+		if slices.ContainsFunc(peers, func(peer string) bool { return open[peer] }) {
+			for _, peer := range peers {
 				open[peer] = true
 			}
 		}

@@ -91,8 +91,8 @@ func end(t *assay.Trial, errs ...error) error {
 
 func tooManyFiles(reason string) bool { return strings.Contains(reason, syscall.EMFILE.Error()) }
 
-// makeRoom returns what to do about a full disk or too many files, whoever met them: the
-// system's words are from here, SQLite's from a worker.
+// makeRoom returns what to do about a full disk or too many files, whichever process met them:
+// the system's words are from here, SQLite's from a worker.
 func makeRoom(reason string) string {
 	if tooManyFiles(reason) {
 		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"

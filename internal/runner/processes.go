@@ -137,9 +137,9 @@ func (s *processShare) place() {
 	s.ended = s.began.Add(took)
 }
 
-// span is the time from the first process's beginning to the last one's end, and together that
+// span is the time from the first process's beginning to the last one's end, and shared that
 // in which all of them measured.
-func span(shares []processShare) (whole, together time.Duration) {
+func span(shares []processShare) (whole, shared time.Duration) {
 	var began, ended []time.Time
 	for _, s := range shares {
 		began, ended = append(began, s.began), append(ended, s.ended)
@@ -176,9 +176,9 @@ func (in *instance) merge(taking []*instance, m *wire.Measured) error {
 	return failed
 }
 
-// minTogether is the part of the time in which all processes measure, below which that is
+// minShared is the part of the time in which all processes measure, below which that is
 // said.
-const minTogether = 0.8
+const minShared = 0.8
 
 // differences says how the processes differed in the block that was measured last.
 func (in *instance) differences() []assay.Warning {
@@ -193,8 +193,8 @@ func (in *instance) differences() []assay.Warning {
 		}
 		return what + " " + strings.Join(texts, ", ")
 	}
-	if whole, together := span(in.shares); float64(together) < minTogether*float64(whole) {
-		words = append(words, fmt.Sprintf("all worked at the same time for %.0f %% of it, ", 100*float64(together)/float64(whole))+
+	if whole, shared := span(in.shares); float64(shared) < minShared*float64(whole) {
+		words = append(words, fmt.Sprintf("all worked at the same time for %.0f %% of it, ", 100*float64(shared)/float64(whole))+
 			each("each for", func(s processShare) int64 { return s.Nanos }, func(n int64) string { return time.Duration(n).Round(100 * time.Microsecond).String() }))
 	}
 	for _, count := range []struct {

@@ -153,8 +153,8 @@ func (s sample) interval(back func(float64) float64) Interval {
 	return Interval{N: s.n, Center: back(s.mean), Low: back(low), High: back(high)}
 }
 
-// tQuantiles keeps what tQuantile computed, by its arguments: who asks how many
-// launches are missing asks for the same few again and again.
+// tQuantiles keeps what tQuantile computed, by its arguments: estimates of missing launches need the
+// same few again and again.
 var tQuantiles sync.Map
 
 // tQuantile is the quantile of Student's t that a two-sided interval needs. Degrees

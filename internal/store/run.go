@@ -217,8 +217,8 @@ func choose(ids []string, id string) (string, error) {
 	return "", &severalError{fmt.Sprintf("more than one run begins with %q: %s; give more of the ID", id, enumerate(matches))}
 }
 
-// severalError says that no one run was named. It is ErrNotFound too: whoever named it
-// has to name another.
+// severalError says that no one run was named. It is ErrNotFound too: the user has to
+// name another.
 type severalError struct{ says string }
 
 func (e *severalError) Error() string        { return e.says }

@@ -39,7 +39,7 @@ func (file) advice(err error) string {
 
 func (file) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
-func (file) lockRuns(context.Context, *sql.Tx) error { return nil } // whoever writes has the file's only lock
+func (file) lockRuns(context.Context, *sql.Tx) error { return nil } // a writer has the file's only lock
 
 // openFile opens the file of results at that path. It makes the file and its
 // folder where they are missing, and brings an older file up to date. It

@@ -153,7 +153,7 @@ func readDetails(ctx context.Context, tx *sql.Tx, byID map[int64]*assay.Trial, r
 	}
 	for _, f := range figures {
 		trial := byID[f.trial]
-		if trial.Figures == nil { // a hand has changed the file
+		if trial.Figures == nil { // the file was edited manually
 			trial.Figures = map[string]float64{}
 		}
 		trial.Figures[f.metric] = f.value

@@ -16,19 +16,19 @@ import (
 // that is not. All states of the data together is one of them where there is more to it than to
 // one alone.
 func (r *Report) indexes() (helping, uses, idle []Finalist) {
-	alone := 0
+	single := 0
 	for _, f := range r.Outcome.Indexes {
-		together := len(f.Point.changed()) > 1
+		several := len(f.Point.changed()) > 1
 		switch {
 		case !f.helps(r.Margin):
 			idle = append(idle, f)
 		case r.Space.Use(f.Point) != (assay.Use{}):
 			uses = append(uses, f)
-		case together && alone == 1:
+		case several && single == 1:
 		default:
 			helping = append(helping, f)
-			if !together {
-				alone++
+			if !several {
+				single++
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (f Factor) candidates() int {
 }
 
 // Space holds what is searched. Every combination of candidate levels keeps the
-// constraints: whoever makes a space chooses the levels so.
+// constraints: the code that makes a space chooses the levels so.
 type Space struct {
 	Factors []Factor
 	// StartIsCurrent says that the first levels are the current settings. Otherwise
@@ -102,7 +102,7 @@ func (s Space) First(p Point) bool {
 // by itself, and what prepares the data, where there are several, together.
 func (s Space) FirstPoints() []Point {
 	var all []Point
-	together := s.start()
+	combined := s.start()
 	for j, f := range s.Factors {
 		if !f.First {
 			continue
@@ -111,11 +111,11 @@ func (s Space) FirstPoints() []Point {
 			all = append(all, s.start().with(j, level))
 		}
 		if len(f.Levels[1].Prepare) > 0 {
-			together[j] = 1
+			combined[j] = 1
 		}
 	}
-	if len(together.changed()) > 1 {
-		all = append(all, together)
+	if len(combined.changed()) > 1 {
+		all = append(all, combined)
 	}
 	return all
 }

@@ -185,7 +185,7 @@ func (t *Tuning) estimate(ctx context.Context, only map[string][]string) error {
 }
 
 // warn says once where the budget seems too small for an answer, if a member of a launch takes so
-// long: whoever learns it from the answer has waited for nothing.
+// long: a user who learned it from the answer would have waited for nothing.
 func (t *Tuning) warn(member time.Duration) {
 	needs := enough(member)
 	if t.warned || t.request.Budget == 0 || needs <= t.request.Budget || len(t.space.active()) == 0 {

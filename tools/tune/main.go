@@ -254,7 +254,7 @@ func (s scenario) measure(random *rand.Rand, noise float64, launches *int) tune.
 
 type tally struct {
 	tunings, proposed, nearBest, held, confirmed, firstHeld, useless, forbidden int
-	exhaustive                                                                  int // choices within 2 % of the best
+	exhaustive                                                                  int // proposals within 2 % of the best
 	launches                                                                    int
 }
 

@@ -84,7 +84,7 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("%s: got %d of %d within 2 %% of the best, want 9 in 10", s.name, got.nearBest, tunings)
 		}
 		if got.exhaustive < tunings*9/10 {
-			t.Errorf("%s: got %d of %d exhaustive choices within 2 %% of the best, want 9 in 10", s.name, got.exhaustive, tunings)
+			t.Errorf("%s: got %d of %d exhaustive proposals within 2 %% of the best, want 9 in 10", s.name, got.exhaustive, tunings)
 		}
 		if got.forbidden > 0 || !s.small && got.useless > tunings/10 {
 			t.Errorf("%s: got %d unsafe proposals and %d with a setting without effect, want none and few", s.name, got.forbidden, got.useless)
@@ -124,7 +124,7 @@ func TestRobustness(t *testing.T) {
 	}
 }
 
-// A choice is compared launch by launch, over all operations, with the highest of the bests.
+// A proposal is compared launch by launch, over all operations, with the highest of the bests.
 func TestSeries(t *testing.T) {
 	row := func(operation, profile string, values ...string) string {
 		var trials []string

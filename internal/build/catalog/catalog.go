@@ -1,6 +1,6 @@
 // Package catalog reads what is known of each driver apart from how its worker is built: the
-// files driver.yaml and emit.tmpl, and the folder facts, of workers/NAME. Whoever prints, looks
-// for or compares drivers asks it; no other place knows one by name.
+// files driver.yaml and emit.tmpl, and the folder facts, of workers/NAME. Code that
+// prints, looks for or compares drivers asks it; no other place knows one by name.
 package catalog
 
 import (

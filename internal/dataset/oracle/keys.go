@@ -24,10 +24,10 @@ const (
 	// sampledUntouched is how many of the keys that nothing was written to are
 	// looked at.
 	sampledUntouched = 1000
-	// sampledContested is how many of the keys that were written several times
+	// sampledRewritten is how many of the keys that were written several times
 	// are looked at: each costs a request. Where values have fields, they share
 	// it.
-	sampledContested = 2000
+	sampledRewritten = 2000
 )
 
 // Keys holds what the keys of a store may hold after several clients have changed
@@ -168,11 +168,11 @@ func (s *store) keys(ctx context.Context) (*Keys, error) {
 // field returns what one field of the keys may hold, or the value where it has none.
 func (s *store) field(ctx context.Context, field int) (*Values, error) {
 	return makeValues(s.get(field), fmt.Sprintf("%s-%d.col", s.path, field), []column.Type{column.Blob}, func(b *valuesBuilder) error {
-		var contested []writtenKey
+		var rewritten []writtenKey
 		for _, k := range s.written {
 			may := k.may(field, s.fields)
 			if len(may) > 1 {
-				contested = append(contested, k)
+				rewritten = append(rewritten, k)
 			} else if err := b.add([]any{k.key}, rowOf(may[0])); err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func (s *store) field(ctx context.Context, field int) (*Values, error) {
 				return err
 			}
 		}
-		for _, k := range sampleOf(s.random, contested, sampledContested/s.fields) {
+		for _, k := range sampleOf(s.random, rewritten, sampledRewritten/s.fields) {
 			var allowed []string
 			for _, value := range k.may(field, s.fields) {
 				digest, err := digestRows(b.types, rowOf(value))

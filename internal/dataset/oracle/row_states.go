@@ -151,7 +151,7 @@ func (l *rowCheck) sort() {
 		}
 	}
 	l.exact = sampleOf(l.random, l.exact, sampledRows)
-	l.contests = sampleOf(l.random, l.contests, max(1, sampledContested/len(l.table.columns)))
+	l.contests = sampleOf(l.random, l.contests, max(1, sampledRewritten/len(l.table.columns)))
 }
 
 // known reports whether all that is looked at of a row is the same in every order.

@@ -135,15 +135,15 @@ func (r *rowReplays) found(ctx context.Context) (*Rows, error) {
 		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.histories) > 0 }) {
 			continue // nothing changes it
 		}
-		looks := &rowCheck{rowReplays: r, table: t, compared: comparePlays(r.plays[t])}
-		if looks.knowsCount() && (r.Engine == SQLite || folded(t.name)) {
-			count, err := looks.count()
+		check := &rowCheck{rowReplays: r, table: t, compared: comparePlays(r.plays[t])}
+		if check.knowsCount() && (r.Engine == SQLite || folded(t.name)) {
+			count, err := check.count()
 			if err != nil {
 				return nil, err
 			}
 			all.Counts = append(all.Counts, count)
 		}
-		values, err := looks.allowed(ctx, fmt.Sprintf("%s-%d", r.path, i))
+		values, err := check.allowed(ctx, fmt.Sprintf("%s-%d", r.path, i))
 		if err != nil {
 			return nil, err
 		}

@@ -33,8 +33,8 @@ func (p Played) SequenceAnswers(ctx context.Context) ([]string, error) {
 	for i, digest := range told {
 		changes[i] = digest == "" // or varies
 	}
-	for i, beside := range overlapped(after, changes) {
-		if beside || other[i] != told[i] {
+	for i, overlaps := range overlapped(after, changes) {
+		if overlaps || other[i] != told[i] {
 			told[i] = ""
 		}
 	}
@@ -65,17 +65,17 @@ func opposite(after []int) []int {
 // overlapped reports which units may be done at the same time as one that changes data.
 func overlapped(after []int, changes []bool) []bool {
 	changed := make([]int, len(after)+1) // before each position
-	beside := make([]int, len(after)+1)  // how many more than before it
+	running := make([]int, len(after)+1) // how many more than before it
 	for i, a := range after {
 		if changed[i+1] = changed[i]; changes[i] {
 			changed[i+1]++
-			beside[a]++
-			beside[i]--
+			running[a]++
+			running[i]--
 		}
 	}
 	found, count := make([]bool, len(after)), 0
 	for i, a := range after {
-		count += beside[i]
+		count += running[i]
 		found[i] = count > 0 || changed[i] > changed[a]
 	}
 	return found

@@ -181,7 +181,7 @@ func (l *lab) run(ctx context.Context, trials []trial) ([]answer, error) {
 	answers := make([]answer, len(trials))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
-	for _, some := range l.together(trials) {
+	for _, some := range l.batches(trials) {
 		group.Go(func() error {
 			return guard.Error(func() error { return l.runSome(ctx, trials, some, answers) })
 		})
@@ -189,12 +189,12 @@ func (l *lab) run(ctx context.Context, trials []trial) ([]answer, error) {
 	return answers, group.Wait()
 }
 
-// maxTogether parameters fit into the name of a file, which they are a part of for some drivers.
-const maxTogether = 8
+// maxBatch parameters fit into the name of a file, which they are a part of for some drivers.
+const maxBatch = 8
 
-// together are the trials that one DSN makes, by index: each alone, or where most parameters are
+// batches returns the trials that one DSN makes, by index: each alone, or where most parameters are
 // none to the driver, those of different settings. Ways to open a file stay alone.
-func (l *lab) together(trials []trial) (all [][]int) {
+func (l *lab) batches(trials []trial) (all [][]int) {
 	type kind struct {
 		place  string
 		exists bool
@@ -210,7 +210,7 @@ func (l *lab) together(trials []trial) (all [][]int) {
 		switch {
 		case l.unchanged == nil || !slices.ContainsFunc(questions, func(q question) bool { return q.setting == t.Observe[0] && q.pragma }):
 			all = append(all, []int{i})
-		case is && len(all[at]) < maxTogether:
+		case is && len(all[at]) < maxBatch:
 			all[at] = append(all[at], i)
 		default:
 			of[k], all = len(all), append(all, []int{i})

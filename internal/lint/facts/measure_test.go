@@ -13,7 +13,7 @@ func TestTogether(t *testing.T) {
 		trials = append(trials, trial{[]written{o.with("1")}, []string{o.Observed}})
 	}
 	for name, l := range map[string]*lab{"Go": {inGo: true}, "another language": {unchanged: map[string]string{}}} {
-		all, most := l.together(trials), 0
+		all, most := l.batches(trials), 0
 		var indices []int
 		for _, some := range all {
 			indices, most = append(indices, some...), max(most, len(some))
@@ -29,7 +29,7 @@ func TestTogether(t *testing.T) {
 		if !slices.Equal(slices.Compact(slices.Clone(indices)), indices) || len(indices) != len(trials) {
 			t.Errorf("%s: %d trials of %d", name, len(indices), len(trials))
 		}
-		if want := map[bool]int{true: 1, false: maxTogether}[l.inGo]; most != want {
+		if want := map[bool]int{true: 1, false: maxBatch}[l.inGo]; most != want {
 			t.Errorf("%s: at most %d together, want %d", name, most, want)
 		}
 	}

@@ -41,11 +41,11 @@ func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 	t := &Table{Drivers: drivers}
 	var names []string
 	for _, d := range drivers {
-		beside, err := d.Facts()
+		files, err := d.Facts()
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, beside...)
+		names = append(names, files...)
 	}
 	if folder != "" {
 		saved, err := filepath.Glob(filepath.Join(folder, "*.json"))

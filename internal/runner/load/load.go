@@ -3,8 +3,8 @@
 //
 // In the closed loop so many clients each wait for their answer before they ask
 // again. In the open loop requests have a time of their own, whether answers
-// come or not, and latency counts from that time: who waits because others wait
-// is not left out.
+// come or not, and latency counts from that time: there is no coordinated
+// omission.
 //
 // It has connections of its own, and lets fasthttp read the answers: clients of
 // net/http and of fasthttp do not say when a request was really sent, and try

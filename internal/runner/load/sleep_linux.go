@@ -18,5 +18,5 @@ func reduceTimerSlack() {
 // for the network, which is a millisecond.
 func sleep(d time.Duration) {
 	wait := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&wait, nil) // whoever needs all of it looks at the clock
+	_ = syscall.Nanosleep(&wait, nil) // callers that need all of it look at the clock
 }

@@ -102,9 +102,9 @@ type pending struct {
 
 func (p *parser) line(text string, number int) {
 	if m := resumePattern.FindStringSubmatch(text); m != nil {
-		if begun, ok := p.open[m[1]]; ok && begun.name == m[2] {
+		if start, ok := p.open[m[1]]; ok && start.name == m[2] {
 			delete(p.open, m[1])
-			p.call(m[1], begun.name, begun.text+m[3], begun.began, number)
+			p.call(m[1], start.name, start.text+m[3], start.began, number)
 		}
 		return
 	}
@@ -112,8 +112,8 @@ func (p *parser) line(text string, number int) {
 	if m == nil {
 		return // a signal, or the end of a thread
 	}
-	if begun, unfinished := strings.CutSuffix(m[3], " <unfinished ...>"); unfinished {
-		p.open[m[1]] = pending{m[2], begun, number}
+	if start, unfinished := strings.CutSuffix(m[3], " <unfinished ...>"); unfinished {
+		p.open[m[1]] = pending{m[2], start, number}
 		return
 	}
 	p.call(m[1], m[2], m[3], number, number)

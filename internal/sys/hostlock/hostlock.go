@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Path is the file by which those that measure on a machine take turns, whoever runs them
+// Path is the file by which processes that measure on a machine take turns, whichever user runs them
 // and wherever they keep their caches.
 const Path = "/tmp/assay-measuring.lock"
 

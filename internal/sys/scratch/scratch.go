@@ -1,6 +1,6 @@
 // Package scratch makes folders for what a process throws away when it ends. A
-// folder is locked while its process runs, so that whoever comes later can tell
-// what was left behind by one that was killed, and removes it.
+// folder is locked while its process runs, so that a later one can tell what a
+// killed process left behind, and removes it.
 package scratch
 
 import (

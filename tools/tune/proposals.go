@@ -11,20 +11,20 @@ import (
 	"assay/internal/stat"
 )
 
-// choice holds what a tuning proposed.
-type choice struct {
+// proposal holds what a tuning proposed.
+type proposal struct {
 	seed     int
 	settings map[string]string
 	took     time.Duration
 	failed   error
 }
 
-// tunings returns what assay tune proposes with different seeds. One that fails is a choice, too:
+// tunings returns what assay tune proposes with different seeds. One that fails is a proposal, too:
 // of the current settings.
-func (e experiment) tunings(ctx context.Context) []choice {
-	var all []choice
+func (e experiment) tunings(ctx context.Context) []proposal {
+	var all []proposal
 	for seed := 1; seed <= e.repeats && ctx.Err() == nil; seed++ {
-		c := choice{seed: seed}
+		c := proposal{seed: seed}
 		began := time.Now()
 		c.settings, c.failed = e.tuned(ctx, seed)
 		c.took = time.Since(began)
@@ -34,7 +34,7 @@ func (e experiment) tunings(ctx context.Context) []choice {
 	return all
 }
 
-func (c choice) String() string {
+func (c proposal) String() string {
 	if c.failed != nil {
 		return "failed: " + c.failed.Error()
 	}
@@ -55,7 +55,7 @@ func (e experiment) tuned(ctx context.Context, seed int) (map[string]string, err
 	return answer.Settings, nil
 }
 
-// compare measures the choices beside the best of the exhaustive search, each in twice as
+// compare measures the proposals beside the best of the exhaustive search, each in twice as
 // many launches as the search had, and says how many are within 2 % of the best of these
 // figures: those of the search are too good of whoever is the best of them.
 func (e experiment) compare(ctx context.Context) error {
@@ -69,21 +69,21 @@ func (e experiment) compare(ctx context.Context) error {
 	}
 	fmt.Printf("best of %d: %s; smoothed: %s, then %s; in %s\n", len(configurations()), settingsText(bests[0]), settingsText(bests[1]), settingsText(bests[2]), exhaustive.Round(time.Second))
 	e.budget = cmp.Or(e.budget, time.Duration(e.share*float64(exhaustive)).Round(time.Second))
-	choices := e.tunings(ctx)
+	proposals := e.tunings(ctx)
 	all := bests
-	for _, c := range choices {
+	for _, c := range proposals {
 		all = append(all, c.settings)
 	}
 	measured, err := e.again(ctx, all)
 	if err != nil {
 		return err
 	}
-	conclude(bests, choices, measured, exhaustive)
+	conclude(bests, proposals, measured, exhaustive)
 	return nil
 }
 
-// conclude says how good the choices are, beside the best of the exhaustive search.
-func conclude(bests []map[string]string, choices []choice, measured map[string]series, exhaustive time.Duration) {
+// conclude says how good the proposals are, beside the best of the exhaustive search.
+func conclude(bests []map[string]string, proposals []proposal, measured map[string]series, exhaustive time.Duration) {
 	best := measured[settingsText(bests[0])]
 	for _, other := range bests[1:] {
 		if s := measured[settingsText(other)]; s.against(best).Center > 1 {
@@ -91,7 +91,7 @@ func conclude(bests []map[string]string, choices []choice, measured map[string]s
 		}
 	}
 	near, most, total := 0, 0.0, 0.0
-	for _, c := range choices {
+	for _, c := range proposals {
 		ratio, part := measured[settingsText(c.settings)].against(best), c.took.Seconds()/exhaustive.Seconds()
 		total, most = total+part, max(most, part)
 		fmt.Printf("seed %d: %.3fx [%.3f, %.3f] of the best in %.0f %% of the time: %s\n", c.seed, ratio.Center, ratio.Low, ratio.High, 100*part, c)
@@ -99,8 +99,8 @@ func conclude(bests []map[string]string, choices []choice, measured map[string]s
 			near++
 		}
 	}
-	fmt.Printf("%d of %d choices are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time, %.0f %% at most\n",
-		near, len(choices), 100*total/float64(max(1, len(choices))), 100*most)
+	fmt.Printf("%d of %d proposals are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time, %.0f %% at most\n",
+		near, len(proposals), 100*total/float64(max(1, len(proposals))), 100*most)
 }
 
 // again measures configurations beside each other, equal ones once.
@@ -114,7 +114,7 @@ func (e experiment) again(ctx context.Context, all []map[string]string) (map[str
 		}
 	}
 	e.launches *= 2
-	of, err := e.measured(ctx, "choices", names, profiles)
+	of, err := e.measured(ctx, "proposals", names, profiles)
 	if err != nil {
 		return nil, err
 	}
