@@ -69,7 +69,7 @@ func TestDelayOfAWorker(t *testing.T) {
 		for _, ask := range []struct {
 			kind    string
 			request any
-		}{{wire.TypeOpen, wire.Open{Path: "none"}}, {wire.TypePrepare, wire.Prepare{Operation: oneRow("one"), Clients: 1}}} {
+		}{{wire.TypeOpen, wire.Open{Path: "none", Readers: 1}}, {wire.TypePrepare, wire.Prepare{Operation: oneRow("one"), Clients: 1}}} {
 			if err := w.Call(t.Context(), ask.kind, ask.request, nil); err != nil {
 				t.Fatalf("%s: %v", ask.kind, err)
 			}

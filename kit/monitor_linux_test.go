@@ -51,7 +51,7 @@ func switchesInWindows(t *testing.T) (switches []int64) {
 			t.Fatalf("%s: %v", kind, err)
 		}
 	}
-	ask(wire.TypeOpen, wire.Open{Path: "none"}, nil)
+	ask(wire.TypeOpen, wire.Open{Path: "none", Readers: 1}, nil)
 	ask(wire.TypePrepare, wire.Prepare{Operation: oneRow("one"), Clients: 1}, nil)
 	ask(wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: int64(50 * time.Millisecond)}, nil)
 	for range 41 {

@@ -135,8 +135,8 @@ func with[Request, Reply any](line []byte, handle func(Request) (Reply, error)) 
 }
 
 func (s *session) open(request wire.Open) (wire.Opened, error) {
-	if s.database != nil {
-		return wire.Opened{}, wire.Errorf(wire.Invalid, "a database is open already")
+	if err := request.Check(s.database != nil); err != nil {
+		return wire.Opened{}, err
 	}
 	database, opened, err := s.engine.Open(request)
 	if err != nil {

@@ -167,6 +167,7 @@ func TestRefusals(t *testing.T) {
 	refused(`{"type":"serve","operation":"a","clients":1}`, "invalid", "no database is open")
 	refused(`{"type":""}`, "unsupported", `this worker does not know the request \"\"`)
 	refused(`{"type":"open","readers":"many"}`, "invalid", "json: cannot unmarshal string into Go struct field Open.readers of type int")
+	refused(`{"type":"open","path":"q"}`, "invalid", "no connections asked for")
 
 	s.ask(openIt, opened)
 	refused(`{"type":"open","path":"q"}`, "invalid", "a database is open already")

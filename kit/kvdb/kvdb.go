@@ -154,9 +154,6 @@ func (e engine) Target() (wire.Target, error) {
 }
 
 func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
-	if request.Readers < 1 && request.Writers < 1 {
-		return nil, wire.Opened{}, wire.Errorf(wire.Invalid, "no connections asked for")
-	}
 	if request.DSN != "" || len(request.Once)+len(request.Each) > 0 {
 		return nil, wire.Opened{}, wire.Errorf(wire.Unsupported, "%s takes no DSN and no SQL", e.driver.Name)
 	}

@@ -270,7 +270,6 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for want, request := range map[string]wire.Open{
-		"no connections asked for":        {Path: t.TempDir()},
 		"memory has no setting page_size": {Path: t.TempDir(), Readers: 1, Settings: map[string]string{"page_size": "1"}},
 		"memory takes no DSN and no SQL":  {Path: t.TempDir(), Readers: 1, DSN: "x"},
 	} {

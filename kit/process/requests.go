@@ -33,7 +33,7 @@ func (d *digester) allowed(handle handler) handler {
 		var err error
 		switch r := request.(type) {
 		case wire.Open:
-			done, err = func() { d.opened = &r }, d.openable(r)
+			done, err = func() { d.opened = &r }, r.Check(d.opened != nil)
 		case wire.Prepare:
 			var op *preparedOperation
 			op, err = d.preparable(r)
@@ -58,16 +58,6 @@ func (d *digester) allowed(handle handler) handler {
 		}
 		return err
 	}
-}
-
-func (d *digester) openable(r wire.Open) error {
-	switch {
-	case d.opened != nil:
-		return wire.Errorf(wire.Invalid, "a database is open already")
-	case r.Readers+r.Writers < 1:
-		return wire.Errorf(wire.Invalid, "no connections asked for")
-	}
-	return nil
 }
 
 func (d *digester) preparable(r wire.Prepare) (*preparedOperation, error) {

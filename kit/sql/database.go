@@ -41,14 +41,6 @@ func Open[C comparable](api API[C], request wire.Open, setup Setup[C]) (*Databas
 	return d, nil
 }
 
-// CheckOpen refuses to open no connections.
-func CheckOpen(request wire.Open) error {
-	if request.Readers < 1 && request.Writers < 1 {
-		return wire.Errorf(wire.Invalid, "no connections asked for")
-	}
-	return nil
-}
-
 func (d *Database[C]) open(setup Setup[C]) error {
 	err := d.openWriters()
 	if err == nil && d.request.Readers > 0 {

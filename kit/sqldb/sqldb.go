@@ -81,7 +81,7 @@ func (e engine) Target() (wire.Target, error) {
 func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	c, err := connect(e.driver, request)
 	if err == nil {
-		err = errors.Join(worker.CheckOpen(request), c.resolve())
+		err = c.resolve()
 	}
 	if err != nil {
 		return nil, wire.Opened{}, err

@@ -120,7 +120,6 @@ func TestOpenFails(t *testing.T) {
 	}}
 	d := f.register()
 	for want, request := range map[string]wire.Open{
-		"no connections asked for":                      {Path: "/d"},
 		"open a connection: no such file":               {Path: "/missing", Writers: 1},
 		"connection 1 of 2: no such file":               {Path: "/missing", Readers: 2},
 		"open a connection: bad: syntax error":          {Path: "/d", Writers: 1, Each: []string{"good", "bad"}},

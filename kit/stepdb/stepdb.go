@@ -35,9 +35,6 @@ func (e engine) Target() (wire.Target, error) {
 
 // Open opens all connections, so that none is opened while measuring.
 func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
-	if err := worker.CheckOpen(request); err != nil {
-		return nil, wire.Opened{}, err
-	}
 	s, err := newSetup(e.driver, request)
 	if err != nil {
 		return nil, wire.Opened{}, err

@@ -21,6 +21,17 @@ func CheckTypes(types []string) error {
 	return nil
 }
 
+// Check says why a worker refuses to open a database, of one that has an open one or not.
+func (o Open) Check(isOpen bool) error {
+	switch {
+	case isOpen:
+		return Errorf(Invalid, "a database is open already")
+	case o.Readers < 1 && o.Writers < 1:
+		return Errorf(Invalid, "no connections asked for")
+	}
+	return nil
+}
+
 // Units returns how many units the trace of an operation has, which is nil where there is
 // none, or why they cannot be run. Those of a mix's parts come with it.
 func (op Operation) Units(trace *column.File, parts ...int64) (int64, error) {

@@ -40,8 +40,8 @@ func (engine) Target() (wire.Target, error) {
 func (engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	dsn := fmt.Sprintf("host=%s port=%d user=%s dbname=%s", quoted(request.Path), postgres.Port, postgres.User, postgres.Database)
 	opened := wire.Opened{DSN: cmp.Or(request.DSN, dsn), Each: request.Each}
-	err := worker.CheckOpen(request)
-	if err == nil && request.Idle < request.Readers {
+	var err error
+	if request.Idle < request.Readers {
 		err = wire.Errorf(wire.Unsupported, "pgxpool keeps all connections open: %d of %d idle cannot be asked for", request.Idle, request.Readers)
 	}
 	if err == nil && len(request.Settings) > 0 {
