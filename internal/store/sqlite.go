@@ -51,7 +51,7 @@ func openFile(ctx context.Context, location string) (*Store, error) {
 		return nil, err
 	}
 	if err := migrate(ctx, path); err != nil {
-		return nil, explain(file{}, path, "opening", err)
+		return nil, notOpened(path, err)
 	}
 	db, err := sql.Open("sqlite", dsn(path, "foreign_keys(1)", "synchronous(FULL)"))
 	if err != nil {
@@ -84,12 +84,38 @@ func openFileToRead(ctx context.Context, location string) (*Store, error) {
 		return nil, fmt.Errorf("%w: there is no store in %s yet: the file is empty", ErrNotFound, path)
 	}
 	if err != nil {
-		return nil, explain(file{}, path, "opening", err)
+		return nil, notOpened(path, err)
 	}
 	if older {
 		return openFile(ctx, location)
 	}
 	return &Store{db: db, engine: file{}, name: path}, nil
+}
+
+// notOpened explains an error of opening a file. SQLite has one code for a file that may not be
+// opened, and for any file where the table of open files is full.
+func notOpened(path string, err error) error {
+	if resultCode(err)&0xff == sqlite3.SQLITE_CANTOPEN {
+		if full := openFiles(maxFiles); full != nil {
+			return fmt.Errorf("opening store %s: %w: raise the limit of open files (ulimit -n), or end programs that have many open", path, full)
+		}
+	}
+	return explain(file{}, path, "opening", err)
+}
+
+// maxFiles are more than a connection opens: the file, its log, the log's index, and their folder.
+const maxFiles = 8
+
+// openFiles returns why so many files cannot be open at once.
+func openFiles(n int) error {
+	for range n {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+	}
+	return nil
 }
 
 // isOlder reports whether an earlier version made the tables. It fails where the
