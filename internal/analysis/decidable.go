@@ -60,7 +60,7 @@ func reserved(needs time.Duration) time.Duration {
 func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches
 	for _, c := range t.undecided() {
-		more := c.MoreLaunches()
+		more := c.LaunchesToDecide()
 		if more == 0 && c.Ratio.N >= stat.MinLaunches {
 			return 0
 		}

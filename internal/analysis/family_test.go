@@ -78,7 +78,7 @@ func TestLaunchesBeyondThePlanInLayouts(t *testing.T) {
 	if all.Ratio.N != 6 || more.Ratio.N != 6 || !(wider > width) {
 		t.Errorf("got %d and %d pairs, widths %g and %g; want 6 pairs, and the second one wider", all.Ratio.N, more.Ratio.N, width, wider)
 	}
-	if n := all.MoreLaunches(); all.Verdict.Decided() || n != 0 {
+	if n := all.LaunchesToDecide(); all.Verdict.Decided() || n != 0 {
 		t.Errorf("%s: got %d more launches, want an undecided comparison of which that cannot be told", all.Verdict, n)
 	}
 }

@@ -44,8 +44,8 @@ func TestOneLayout(t *testing.T) {
 			trials = append(trials, launches(test.other, test.layouts[1])...)
 		}
 		row := rowsOf(t, mustReport(t, run, trials))[test.other+" ("+test.profile+")"]
-		if f, _ := row.Figure(assay.NsPerOp); f.Comparison != nil && (f.Comparison.Verdict != test.verdict || f.Comparison.Reason != test.reason || f.Comparison.MoreLaunches() != 0) {
-			t.Errorf("%s: got %s (%s), %d more launches; want %s (%s), none", name, f.Comparison.Verdict, f.Comparison.Reason, f.Comparison.MoreLaunches(), test.verdict, test.reason)
+		if f, _ := row.Figure(assay.NsPerOp); f.Comparison != nil && (f.Comparison.Verdict != test.verdict || f.Comparison.Reason != test.reason || f.Comparison.LaunchesToDecide() != 0) {
+			t.Errorf("%s: got %s (%s), %d more launches; want %s (%s), none", name, f.Comparison.Verdict, f.Comparison.Reason, f.Comparison.LaunchesToDecide(), test.verdict, test.reason)
 		}
 		if got := slices.Contains(row.Codes(), "layout"); got != test.doubt {
 			t.Errorf("%s: got the warning %t, want %t", name, got, test.doubt)

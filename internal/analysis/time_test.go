@@ -56,7 +56,7 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 	must(t, err)
 	table := r.Tables[0]
 	c := table.Rankings[0].Compare(table.Rows[0], table.Rows[1])
-	if got, want := table.launchesToDecide(), 6+c.MoreLaunches(); c.Verdict != stat.Undecided || got != want || want == 6 {
+	if got, want := table.launchesToDecide(), 6+c.LaunchesToDecide(); c.Verdict != stat.Undecided || got != want || want == 6 {
 		t.Errorf("%s: got %d launches, want %d, which are more than the 6 that were made", c.Verdict, got, want)
 	}
 	if a := r.Answer(); len(a.Open) != 1 || a.Needs == 0 {

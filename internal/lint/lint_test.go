@@ -37,7 +37,7 @@ func table(t *testing.T) *facts.Table {
 // The packages of testdata, with the version that each is taken to require.
 var versions = map[string]Driver{
 	"modern54": {Name: "modernc", Version: "v1.54.0"}, "modern55": {Name: "modernc", Version: "v1.55.0"}, "matt": {Name: "mattn", Version: "v1.14.52"},
-	"elsewhere": {Name: "modernc", Version: "v1.61.1"}, "limited": {Name: "modernc", Version: "v1.61.1"}, "schema": {Name: "modernc", Version: "v1.61.1"}, "between": {Name: "modernc", Version: "v1.60.9"},
+	"elsewhere": {Name: "modernc", Version: "v1.61.1"}, "limited": {Name: "modernc", Version: "v1.61.1"}, "schema": {Name: "modernc", Version: "v1.61.1"}, "unmeasured_version": {Name: "modernc", Version: "v1.60.9"},
 	"nc": {Name: "ncruces", Version: "v0.32.0"}, "handle": {Name: "mattn", Version: "v1.14.52"},
 	"follow": {Name: "mattn", Version: "v1.14.52"}, "orm": {Name: "mattn", Version: "v1.14.52"}, "seen": {Name: "mattn", Version: "v1.14.52"}, "deferred": {Name: "mattn", Version: "v1.14.52"}, "unfollowed": {Name: "mattn", Version: "v1.14.52"},
 }

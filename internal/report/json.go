@@ -255,7 +255,7 @@ func toJSONRow(r *analysis.Row) jsonRow {
 func toJSONFigure(f analysis.Figure) jsonFigure {
 	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: *toJSONInterval(&f.Interval), Ratio: toJSONInterval(f.Ratio)}
 	if c := f.Comparison; c != nil {
-		j.Verdict, j.Reason, j.MoreLaunches = c.Verdict, Why(*c), c.MoreLaunches()
+		j.Verdict, j.Reason, j.MoreLaunches = c.Verdict, Why(*c), c.LaunchesToDecide()
 	}
 	return j
 }

@@ -110,7 +110,7 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 			continue
 		}
 		reason = cmp.Or(reason, Why(c))
-		launches := c.MoreLaunches()
+		launches := c.LaunchesToDecide()
 		if launches == 0 {
 			more = 0
 			break

@@ -46,16 +46,16 @@ func (r *Runner) assess() {
 		}
 	}
 	for mode, compared := range all {
-		further := rule.MoreLaunches(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
+		further := rule.LaunchesToWidth(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
 		for i, c := range compared {
 			for _, figures := range c.uncompared {
-				further[i] = append(further[i], rule.MoreLaunchesUncompared(figures, r.config.Precision))
+				further[i] = append(further[i], rule.LaunchesToWidthUncompared(figures, r.config.Precision))
 			}
 			c.addNeed(further[i])
 			tables[mode][i].Tests = c.rivals
 		}
 		// A rank takes no exact ratio.
-		for i, further := range rule.MoreLaunches(tables[mode], stat.Width{Half: r.config.Precision}) {
+		for i, further := range rule.LaunchesToWidth(tables[mode], stat.Width{Half: r.config.Precision}) {
 			if !r.totals.terms[compared[i].peer] { // else the sum may need what the operation does not
 				compared[i].noteApart(further)
 			}

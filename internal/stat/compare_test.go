@@ -63,8 +63,8 @@ func TestCompare(t *testing.T) {
 			for higherBetter, verdict := range map[bool]Verdict{false: test.lower, true: test.higher} {
 				got, err := test.rule.Compare(figures, reference, higherBetter)
 				want := Comparison{Ratio: ratio, Verdict: verdict, Reason: test.reason}
-				if err != nil || !sameComparison(got, want) || got.MoreLaunches() != test.more {
-					t.Errorf("higher better %v: %+v, %d more, %v\nwant %+v, %d more", higherBetter, got, got.MoreLaunches(), err, want, test.more)
+				if err != nil || !sameComparison(got, want) || got.LaunchesToDecide() != test.more {
+					t.Errorf("higher better %v: %+v, %d more, %v\nwant %+v, %d more", higherBetter, got, got.LaunchesToDecide(), err, want, test.more)
 				}
 			}
 		})
@@ -152,7 +152,7 @@ func TestSwappedFiguresInvertTheComparison(t *testing.T) {
 		got := compare(t, d.rule, d.reference, d.figures, false)
 		base := compare(t, d.rule, d.figures, d.reference, false)
 		inverse := Interval{base.Ratio.N, 1 / base.Ratio.Center, 1 / base.Ratio.High, 1 / base.Ratio.Low}
-		if !nearLogs(got.Ratio, inverse) || got.Verdict != opposite[base.Verdict] || got.MoreLaunches() != base.MoreLaunches() {
+		if !nearLogs(got.Ratio, inverse) || got.Verdict != opposite[base.Verdict] || got.LaunchesToDecide() != base.LaunchesToDecide() {
 			t.Fatalf("swapped %+v, base %+v", got, base)
 		}
 	})
@@ -191,7 +191,7 @@ func TestCommonFactorsOfAPairCancel(t *testing.T) {
 
 // The launches that are said are those after which simulated ratios, drawn from
 // what is known of this one, are decided with the chance that is aimed at.
-func TestMoreLaunchesAreLikelyEnough(t *testing.T) {
+func TestLaunchesToDecideAreLikelyEnough(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 1))
 	for _, c := range []struct {
 		rule   Rule
@@ -204,7 +204,7 @@ func TestMoreLaunchesAreLikelyEnough(t *testing.T) {
 		{Rule{Margin: 0.02}, sample{n: 20, mean: 0.001, sd: 0.03, freedom: 40}, 1},
 		{Rule{Margin: 0.05, Noise: 0.02}, sample{n: 10, mean: 0.09, sd: 0.08, freedom: 20}, 2},
 	} {
-		more := Comparison{rule: c.rule, gain: c.gain, factor: c.factor, Verdict: Undecided}.MoreLaunches()
+		more := Comparison{rule: c.rule, gain: c.gain, factor: c.factor, Verdict: Undecided}.LaunchesToDecide()
 		if more == 0 {
 			t.Errorf("%+v: got no estimate", c)
 			continue

@@ -77,7 +77,7 @@ func TestHalfToPlace(t *testing.T) {
 	random := rand.New(rand.NewPCG(20, 1))
 	first := Rule{}.JudgeOne(pairsAbout(random, 30, 0.03), Prior{}, true)
 	needed := first.ToPlace(3, 1, math.Inf(1))
-	more := Rule{}.moreLaunches(Pairs{N: 30, Mean: 0.03, SD: first.gain.sd}, Prior{}, Width{Half: needed.Half, Exact: true})
+	more := Rule{}.launchesToWidth(Pairs{N: 30, Mean: 0.03, SD: first.gain.sd}, Prior{}, Width{Half: needed.Half, Exact: true})
 	if got := 30 + more; needed.Launches < 60 || math.Abs(float64(got)/float64(needed.Launches)-1) > 0.1 {
 		t.Errorf("got %d launches at a half-width of %.4f, want about %d, more than 60", got, needed.Half, needed.Launches)
 	}

@@ -35,7 +35,7 @@ func (e experiment) timely(seed uint64, runs int) [2]int {
 		}
 		for i, judged := range e.rule().Judge(tables) {
 			for j, test := range tables[i].Tests {
-				more := judged.Comparisons[j].MoreLaunches()
+				more := judged.Comparisons[j].LaunchesToDecide()
 				if !test.Baseline || more == 0 || more > longest {
 					continue
 				}

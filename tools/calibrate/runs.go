@@ -192,7 +192,7 @@ func (e experiment) begin(random *rand.Rand) *state {
 	}
 	for launched := e.budget > e.launches; launched; {
 		launched = false
-		for i, further := range e.rule().MoreLaunches(r.baselines(), stat.Width{Half: precision}) {
+		for i, further := range e.rule().LaunchesToWidth(r.baselines(), stat.Width{Half: precision}) {
 			if r.counts[i] < e.budget && slices.Max(further) > 0 {
 				r.counts[i]++
 				r.tables[i] = e.table(e.first(r.drawn[i], r.counts[i]))

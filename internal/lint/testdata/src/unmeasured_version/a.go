@@ -1,4 +1,4 @@
-package between
+package unmeasured_version
 
 import (
 	"database/sql"

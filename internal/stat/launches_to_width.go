@@ -25,25 +25,25 @@ func (w Width) half(mean float64) float64 {
 	return max(wanted, relativePrecision*math.Abs(mean))
 }
 
-// MoreLaunches returns how many more launches each test of each table is expected to need
+// LaunchesToWidth returns how many more launches each test of each table is expected to need
 // until its interval is no wider than wanted; 0 where it is so narrow, which is
 // when to stop. It is at most 1001: ask again after each launch. Verdicts
 // have no part in it, or a run would stop where chance makes one; a Rule with the
 // Planned launches allows for the stopping.
-func (r Rule) MoreLaunches(tables []Table, wanted Width) [][]int {
+func (r Rule) LaunchesToWidth(tables []Table, wanted Width) [][]int {
 	all := make([][]int, len(tables))
 	for i, prior := range priors(tables) {
 		for _, test := range tables[i].Tests {
 			p := tables[i].Pair(test.A, test.B)
-			all[i] = append(all[i], r.moreLaunches(p, prior(p), wanted))
+			all[i] = append(all[i], r.launchesToWidth(p, prior(p), wanted))
 		}
 	}
 	return all
 }
 
-// moreLaunches is MoreLaunches of one comparison; of one with too few launches, those that
+// launchesToWidth is LaunchesToWidth of one comparison; of one with too few launches, those that
 // are missing.
-func (r Rule) moreLaunches(p Pairs, prior Prior, wanted Width) int {
+func (r Rule) launchesToWidth(p Pairs, prior Prior, wanted Width) int {
 	if p.N < MinPairs {
 		return MinPairs - p.N
 	}
@@ -52,8 +52,8 @@ func (r Rule) moreLaunches(p Pairs, prior Prior, wanted Width) int {
 	return s.until(func(s sample) bool { return !(s.half() > half) })
 }
 
-// MoreLaunchesUncompared is MoreLaunches of figures that are compared with nothing.
-func (r Rule) MoreLaunchesUncompared(figures []float64, precision float64) int {
+// LaunchesToWidthUncompared is LaunchesToWidth of figures that are compared with nothing.
+func (r Rule) LaunchesToWidthUncompared(figures []float64, precision float64) int {
 	ones := make([]float64, len(figures))
 	for i := range ones {
 		ones[i] = 1
