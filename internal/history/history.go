@@ -79,12 +79,20 @@ func (f Filter) has(c assay.Cell) bool {
 	return true
 }
 
-var classFacts = []string{"cpu", "cores", "memory", "virtualization", "filesystem"}
+// Class names the class of the machine that made a run, by all that decides how fast it is; empty
+// where nothing is known of it.
+func Class(run assay.Run) string {
+	parts := []string{run.Machine()}
+	for _, fact := range []string{"virtualization", "filesystem"} {
+		if value := run.Host[fact]; value != "" {
+			parts = append(parts, fact+" "+value)
+		}
+	}
+	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
+}
 
 // SameClass reports whether two runs were made by machines of one class.
-func SameClass(a, b assay.Run) bool {
-	return !slices.ContainsFunc(classFacts, func(fact string) bool { return a.Host[fact] != b.Host[fact] })
-}
+func SameClass(a, b assay.Run) bool { return Class(a) == Class(b) }
 
 // History collects series run by run.
 type History struct {
@@ -155,7 +163,7 @@ func driver(c assay.Cell) string {
 	return assay.DriverName{Name: c.Driver, Options: c.Options}.String()
 }
 
-// newEntry finds the series of a row's ratio: of the same plan text, target but for
+// newEntry finds the series of a row's ratio: of the same metric, plan text, target but for
 // the version, and baseline with its version. What is another baseline or plan is
 // another series, since its ratios mean something else.
 func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
@@ -168,8 +176,12 @@ func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
 	if profile := row.Reference.Cell.Profile; profile != row.Cell.Profile {
 		baseline += " (" + profile + ")"
 	}
-	key := strings.Join([]string{row.Cell.Peer(), driver, row.Cell.Profile, baseline, run.PlanText}, "\x00")
-	of := Series{Title: row.Table.Title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}
+	title, metric := row.Table.Title, row.Table.Primary.Name // which depends on the run: CPU time on a busy machine
+	if metric != assay.NsPerOp && metric != assay.OpPerS {
+		title += ", " + metric
+	}
+	key := strings.Join([]string{row.Cell.Peer(), metric, driver, row.Cell.Profile, baseline, run.PlanText}, "\x00")
+	of := Series{Title: title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}
 	return Entry{row.Cell, p, key, of, f.Comparison, row.Table.Primary.HigherBetter}
 }
 

@@ -88,6 +88,29 @@ func TestSeriesAreOfOneThing(t *testing.T) {
 	}
 }
 
+// The same cell by CPU time, of a run on a busy machine, is another series.
+func TestSeriesAreOfOneMetric(t *testing.T) {
+	h := New(Filter{"operation": "read"})
+	for _, busy := range []bool{false, true} {
+		var trials []assay.Trial
+		for seed, driver := range []string{"modernc", "mattn"} {
+			trials = append(trials, analysistest.Launches(analysistest.Cell("read", driver, "web"), 6, 10000, 1+seed)...)
+		}
+		for i := range trials {
+			if busy {
+				trials[i].Figures[assay.ComputePerOp] = 5000 + float64(i)
+			}
+		}
+		result, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
+		must(t, err)
+		h.Add(Entries(result))
+	}
+	all := h.Series()
+	if len(all) != 2 || len(all[0].Points) != 1 || all[0].Name() == all[1].Name() {
+		t.Errorf("got %+v, want two series of one run each, of different names", all)
+	}
+}
+
 // A cell that promises another durability than its baseline has no ratio to follow.
 func TestUnlikePromisesAreNotFollowed(t *testing.T) {
 	for durability, want := range map[assay.Durability]int{assay.Power: 1, assay.Consistent: 0} {

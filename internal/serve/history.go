@@ -151,14 +151,14 @@ func seriesChart(s *history.Series) *chart.Chart {
 // empty.
 func finished(runs []assay.Run, machine string) []assay.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
-		return r.Status != assay.Finished || machine != "" && shown(r.Machine()) != machine
+		return r.Status != assay.Finished || machine != "" && shown(history.Class(r)) != machine
 	})
 }
 
 func machines(runs []assay.Run) []string {
 	var all []string
 	for _, run := range runs {
-		if m := shown(run.Machine()); m != "" && !slices.Contains(all, m) {
+		if m := shown(history.Class(run)); m != "" && !slices.Contains(all, m) {
 			all = append(all, m)
 		}
 	}

@@ -52,8 +52,9 @@ func TestFinishedAndMachines(t *testing.T) {
 	runs := []assay.Run{
 		{ID: "a", Status: assay.Finished, Host: map[string]string{"cpu": "x"}}, {ID: "b", Status: assay.Running, Host: map[string]string{"cpu": "x"}},
 		{ID: "c", Status: assay.Finished, Host: map[string]string{"cpu": "y"}}, {ID: "d", Status: assay.Finished}, {ID: "e", Status: assay.Finished, Host: map[string]string{"cpu": "x"}},
+		{ID: "f", Status: assay.Finished, Host: map[string]string{"cpu": "x", "filesystem": "tmpfs"}},
 	}
-	for machine, want := range map[string]string{"": "acde", "x": "ae", "y": "c"} {
+	for machine, want := range map[string]string{"": "acdef", "x": "ae", "y": "c", "x, filesystem tmpfs": "f"} {
 		got := ""
 		for _, run := range finished(runs, machine) {
 			got += run.ID
@@ -62,7 +63,7 @@ func TestFinishedAndMachines(t *testing.T) {
 			t.Errorf("of machine %q: got %q, want %q", machine, got, want)
 		}
 	}
-	if got, want := fmt.Sprint(machines(runs)), "[x y]"; got != want {
+	if got, want := fmt.Sprint(machines(runs)), "[x y x, filesystem tmpfs]"; got != want {
 		t.Errorf("got the machines %s, want %s", got, want)
 	}
 }

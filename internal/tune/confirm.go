@@ -39,12 +39,11 @@ type Outcome struct {
 	// Chosen is the proposal; nil where nothing beats the current settings, which keep the
 	// constraints then, or where there are no finalists.
 	Chosen *Finalist
-	// Explained is the best finalist: the proposal, or what the proposal has one
-	// setting less of. Ablation is what each changed factor of it does: Explained against
-	// itself without it.
-	Explained Point
-	Ablation  []Ablation
-	// Prices are what other classes of durability cost or give, against Explained.
+	// Best is the finalist that was chosen, of whose settings the proposal may have more or fewer;
+	// without a proposal the one with the greatest gain. Ablation is what each changed factor of it does: Best against itself without it.
+	Best     Finalist
+	Ablation []Ablation
+	// Prices are what other classes of durability cost or give, against Best.
 	Prices   []Price
 	Launches int // of the confirmation
 	// Robustness is what Chosen does in each condition.
@@ -238,13 +237,15 @@ func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 		}
 	}
 	whole := t.outcome.Finalists[best]
-	if t.beats(whole) {
+	if !t.beats(whole) {
+		whole = slices.MaxFunc(t.outcome.Finalists, func(a, b Finalist) int { return cmp.Compare(a.Gain.Center, b.Gain.Center) })
+	} else {
 		t.outcome.Chosen = &whole
 		if f := t.needed(whole, finalists, points, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
-	t.outcome.Explained = whole.Point
+	t.outcome.Best = whole
 	t.explain(whole, rows)
 }
 
@@ -382,7 +383,7 @@ func (t *tuning) said(p Point) float64 {
 		return t.searched.compare(p, t.config.Space.start()).mean
 	}
 	var gains []float64
-	for _, launch := range t.launches {
+	for _, launch := range t.launches[:t.searchLaunches] {
 		for _, o := range launch {
 			if slices.Equal(o.point, p) {
 				gains = append(gains, o.gain)

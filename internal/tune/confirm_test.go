@@ -1,10 +1,12 @@
 package tune
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"assay"
 	"assay/internal/stat"
 )
 
@@ -81,8 +83,47 @@ func TestOvertaking(t *testing.T) {
 		}
 		tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02}, outcome: &Outcome{Launches: confirmations}}
 		tuned.decide([]Point{first, second}, nil, map[string]*row{first.Key(): a, second.Key(): b})
-		if got := tuned.outcome.Explained; !slices.Equal(got, c.want) {
+		if got := tuned.outcome.Best.Point; !slices.Equal(got, c.want) {
 			t.Errorf("better by %g with p %.2g: got %v first, want %v", c.better, against(b.gains, a.gains).P, got, c.want)
+		}
+	}
+}
+
+// Where nothing is proposed, the report tells of the finalist with the greatest gain.
+func TestBestOfNoProposal(t *testing.T) {
+	first, second := Point{1, 0}, Point{0, 1}
+	a, b := &row{}, &row{}
+	for i := range confirmations {
+		a.add(Member{Gains: []float64{-0.02}})
+		b.add(Member{Gains: []float64{0.1 + 0.4*float64(1-2*(i%2))}})
+	}
+	tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02}, outcome: &Outcome{Launches: confirmations}}
+	tuned.config.Space.StartIsCurrent = true
+	tuned.decide([]Point{first, second}, nil, map[string]*row{first.Key(): a, second.Key(): b})
+	if o := tuned.outcome; o.Chosen != nil || !slices.Equal(o.Best.Point, second) || o.Best.Gain.Center < 1.05 {
+		t.Errorf("got the proposal %v, and of the finalists %v with %v; want none, and %v", o.Chosen, o.Best.Point, o.Best.Gain, second)
+	}
+}
+
+// What the search said of a point has no launch of the confirmation.
+func TestSearchSaysNoConfirmation(t *testing.T) {
+	tuned := &tuning{config: Config{Space: switches(2)}, outcome: &Outcome{}}
+	p := Point{1, 0}
+	tuned.observe(Block{Stage: Search, Points: []Point{p}}, []Member{{Gains: []float64{0.1}, Launch: 1}})
+	tuned.observe(Block{Stage: Confirmation, Points: []Point{p}}, []Member{{Gains: []float64{0.5}, Launch: 1}})
+	if got := tuned.said(p); got != 0.1 {
+		t.Errorf("got %g, want 0.1 of the search alone", got)
+	}
+	if got := tuned.said(Point{0, 1}); !math.IsNaN(got) {
+		t.Errorf("got %g of a point that the search did not have, want none", got)
+	}
+}
+
+// A throughput is no time.
+func TestCurrentFigure(t *testing.T) {
+	for metric, want := range map[string]string{assay.NsPerOp: "25.0 µs", assay.OpPerS: "25.0 k/s", assay.CapacityPerS: "25.0 k/s", assay.P99: "25.0 µs"} {
+		if got := newOperation("mix", metric, []float64{25000, 25000}).now(); got != want {
+			t.Errorf("%s: got %s, want %s", metric, got, want)
 		}
 	}
 }

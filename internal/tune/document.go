@@ -17,7 +17,7 @@ func (r *Report) figures() []stat.Interval {
 	case r.Outcome.Chosen != nil:
 		return r.Outcome.Chosen.Operations
 	case len(r.Outcome.Finalists) > 0:
-		return r.Outcome.Finalists[0].Operations
+		return r.Outcome.Best.Operations
 	}
 	return nil
 }

@@ -53,8 +53,8 @@ type Report struct {
 // Operation is one that was measured.
 type Operation struct {
 	Name string
-	Now  stat.Interval // with the current settings, in the unit of the metric
-	Rate bool          // Now counts events a second, not nanoseconds
+	Now  stat.Interval // with the current settings
+	Unit string        // of Now
 }
 
 // StageRun is the run that a stage was kept as.
@@ -119,7 +119,7 @@ func (r *Report) basis() string {
 		text = fmt.Sprintf("at durability %s (claimed by settings, unless assay crash refuted it) and %s", r.Class, text)
 	}
 	if f == nil {
-		f = &o.Finalists[0]
+		f = &o.Best
 		text = fmt.Sprintf("the best of %s, confirmed %s; ", wording.Plural(r.Space.Configurations(), "combination"), ratio(f.Gain)) + text
 	}
 	if !math.IsNaN(f.Search) {
@@ -185,7 +185,7 @@ func (r *Report) settingEffects() []string {
 	var all []string
 	o := r.Outcome
 	for _, a := range o.Ablation {
-		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Explained[a.Factor]), ratio(a.Gain))
+		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Best.Point[a.Factor]), ratio(a.Gain))
 		switch {
 		case o.Chosen != nil && o.Chosen.Point[a.Factor] == 0:
 			text += ", not shown to matter and left out"
@@ -331,12 +331,7 @@ func amount(bytes int64) string {
 }
 
 // now prints the current figure of an operation.
-func (o Operation) now() string {
-	if o.Rate {
-		return wording.Digits(o.Now.Center) + "/s"
-	}
-	return wording.Human(o.Now.Center, "ns")
-}
+func (o Operation) now() string { return wording.Human(o.Now.Center, o.Unit) }
 
 // open reports whether the intervals leave room for settings that are better.
 func (r *Report) open() bool {

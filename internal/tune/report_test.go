@@ -22,11 +22,11 @@ func fixture() *Report {
 	chosen := Finalist{Point: Point{1, 0, 0}, Search: 1.41, Gain: gain, Operations: []stat.Interval{gain, {N: 12, Center: 0.9, Low: 0.88, High: 0.92}}}
 	return &Report{Plan: "app", Driver: "mattn", Current: "default", Class: assay.Power, Memory: 256 * mib, Margin: 0.02, Space: space,
 		Effective: map[string]string{"cache_size": "-2000", "temp_store": "0"}, Profile: assay.Profile{Settings: map[string]string{"cache_size": "-65536"}},
-		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}}, {Name: "write", Now: stat.Interval{Center: 2.5e6}}},
+		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}, Unit: "ns"}, {Name: "write", Now: stat.Interval{Center: 2.5e6}, Unit: "ns"}},
 		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{Factor: 0, Level: 1, Gain: gain}, {Factor: 1, Level: 1, Nothing: true}, {Factor: 2, Level: 1, Gain: stat.Interval{N: 9, Center: 1.02, Low: 0.99, High: 1.05}}},
-			Explained: Point{1, 0, 0},
-			Ablation:  []Ablation{{Factor: 0, Gain: gain, Matters: true}},
-			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
+			Best:     chosen,
+			Ablation: []Ablation{{Factor: 0, Gain: gain, Matters: true}},
+			Prices:   []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
 		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db", Ecosystem: "go-mattn"}
 }
 

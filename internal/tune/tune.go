@@ -96,8 +96,10 @@ type tuning struct {
 	// launches are what those of the search, and then of the confirmation, measured of
 	// points.
 	launches [][]observation
-	searched *model // of the launches before the confirmation; nil: they were too few
-	outcome  *Outcome
+	// searchLaunches of them are the search's.
+	searchLaunches int
+	searched       *model // of the launches before the confirmation; nil: they were too few
+	outcome        *Outcome
 }
 
 // Run tunes. Its result is nil where an error ended it.
@@ -172,6 +174,9 @@ func (t *tuning) observe(b Block, members []Member) {
 			}
 		}
 		t.launches[at] = append(t.launches[at], observation{b.Points[i], m.gain()})
+	}
+	if b.Stage != Confirmation {
+		t.searchLaunches = len(t.launches)
 	}
 }
 

@@ -21,7 +21,7 @@ func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
 		metric := t.metric("", o, t.figures)
-		r.Operations = append(r.Operations, Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, metric)), Rate: metric == assay.CapacityPerS})
+		r.Operations = append(r.Operations, newOperation(operationName(o), metric, t.figuresOf(t.baseline(), o, metric)))
 	}
 	if len(t.unindexed) > 0 && expert.Find() == "" {
 		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
@@ -45,9 +45,14 @@ func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, assay.PeakBytes), 0)))
 	}
 	if r.Peak > float64(t.request.Memory) {
-		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s, as with the current settings: only caches and the memory map stay within it", t.request.Memory))
+		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s: only caches and the memory map stay within it", t.request.Memory))
 	}
 	return r, t.emitted(r)
+}
+
+func newOperation(name, metric string, figures []float64) Operation {
+	known, _ := assay.MetricByName(metric)
+	return Operation{Name: name, Now: stat.LogInterval(figures), Unit: known.Unit}
 }
 
 // figuresOf are a member's figures of an operation in the confirmation.
