@@ -50,8 +50,11 @@ func (e ecosystem) form(s Source) form {
 		if f.covers(text) {
 			f.replaced = append(f.replaced, text)
 		} else {
-			f.lacks(text, "runs once on one connection after opening, which is the application's to do")
+			f.lacks(text, onceAfterOpening)
 		}
+	}
+	for _, text := range s.Profile.Prepare {
+		f.lacks(text, beforeOpening)
 	}
 	for _, dsn := range s.Profile.Raw {
 		if inMemory.MatchString(dsn) {
@@ -139,9 +142,16 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 	}
 }
 
-func (f *form) lacks(what, why string) {
-	f.Unset = append(f.Unset, strings.Join(strings.Fields(what), " ")+": "+why)
-}
+func (f *form) lacks(what, why string) { f.Unset = append(f.Unset, lacking(what, why)) }
+
+func lacking(what, why string) string { return strings.Join(strings.Fields(what), " ") + ": " + why }
+
+// Why the SQL of a profile is in no configuration.
+const (
+	onceAfterOpening = "runs once on one connection after opening, which is the application's to do"
+	beforeOpening    = "changes the database before it is opened, which is the application's to do"
+	everyConnection  = "runs on every connection, which is the application's to do"
+)
 
 // each takes SQL that runs on every connection.
 func (f *form) each(e ecosystem, text string) {

@@ -40,6 +40,7 @@ var profiles = map[string]emit.Source{
 		Settings: map[string]string{"mutex": "no", "memory": "1"},
 		Each:     []string{"ATTACH '{{path}}' AS other", "SELECT ';'"},
 		Once:     []string{"ANALYZE"},
+		Prepare:  []string{"CREATE INDEX i ON t (a)"},
 	}, nil),
 	"raw": source(assay.Profile{
 		Raw:      map[string]string{"mattn": "file:{{path}}?mode=ro&_pragma=mmap_size(256MB)"},

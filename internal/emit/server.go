@@ -31,6 +31,14 @@ func server(s Source) Form {
 			}
 		}
 	}
+	for _, some := range []struct {
+		sql []string
+		why string
+	}{{s.Profile.Each, everyConnection}, {s.Profile.Once, onceAfterOpening}, {s.Profile.Prepare, beforeOpening}} {
+		for _, text := range some.sql {
+			f.Unset = append(f.Unset, lacking(text, some.why))
+		}
+	}
 	for _, unset := range f.Unset {
 		fmt.Fprintf(&out, "# NOT SET: %s.\n", unset)
 	}

@@ -59,7 +59,7 @@ var edits = map[string]edit{
 		begins, "in journal mode wal is exclusive, want immediate"},
 	"is always too late": {library, `getattr(error, "later", False)`, "True",
 		begins, "deferred by a change, is 1, want 0"},
-	"no rollback": {library, "except BaseException:\n                rollback(())", "except BaseException:\n                commit(())",
+	"no rollback": {library, "except BaseException:\n                try:\n                    rollback(())", "except BaseException:\n                try:\n                    commit(())",
 		"a transaction that fails leaves nothing", "SELECT count.* FROM parent: 1 rows with digest"},
 	"no minimum of a window": {measured, "MIN_UNITS = 10", "MIN_UNITS = 1",
 		"a window has ten operations of every client", "want at least 20"},

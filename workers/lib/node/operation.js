@@ -115,7 +115,11 @@ class Operation {
       /* await */ commit([]);
       return total;
     } catch (error) {
-      /* await */ rollback([]);
+      try {
+        /* await */ rollback([]);
+      } catch {
+        // SQLite has rolled back itself, say on a full disk: the first error tells
+      }
       throw error;
     }
   }

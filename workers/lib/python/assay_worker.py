@@ -289,7 +289,10 @@ class Operation:
                 commit(())  # await
                 return total
             except BaseException:
-                rollback(())  # await
+                try:
+                    rollback(())  # await
+                except Exception:
+                    pass  # SQLite has rolled back itself, say on a full disk: the first error tells
                 raise
 
         return transaction

@@ -98,7 +98,11 @@ class Operation
       commit.([])
       total
     rescue StandardError
-      rollback.([])
+      begin
+        rollback.([])
+      rescue StandardError
+        nil # SQLite has rolled back itself, say on a full disk: the first error tells
+      end
       raise
     end
   end

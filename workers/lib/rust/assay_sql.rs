@@ -130,10 +130,10 @@ impl<D: Driver> Sql<D> {
         format!("BEGIN {}", self.begin.as_deref().unwrap_or("immediate").to_uppercase())
     }
 
-    fn plan(&self, db: &'static D::Db, o: &Operation) -> String {
-        let explain = |s: &Step| self.query(db, &format!("EXPLAIN QUERY PLAN {}", s.sql)).unwrap_or_default();
-        let rows = o.steps.iter().filter(|s| !s.script).flat_map(explain);
-        rows.filter_map(|row| row.into_iter().nth(3)).collect::<Vec<_>>().join("\n")
+    fn plan(&self, db: &'static D::Db, o: &Operation) -> Result<String, Refusal> {
+        let explain = |s: &Step| self.query(db, &format!("EXPLAIN QUERY PLAN {}", s.sql)).map_err(failed);
+        let steps: Vec<_> = o.steps.iter().filter(|s| !s.script).map(explain).collect::<Result<_, _>>()?;
+        Ok(steps.concat().into_iter().filter_map(|row| row.into_iter().nth(3)).collect::<Vec<_>>().join("\n"))
     }
 
     fn compile(&self, o: &Operation) -> Result<(), Refusal> {
@@ -240,7 +240,7 @@ impl<D: Driver> Engine for Sql<D> {
             conn.get_mut().statements.resize_with(self.slots, Vec::new);
         }
         self.compile(o)?;
-        Ok(self.plan(unsafe { &*self.pool(o.changes).all[0].get() }.db, o))
+        self.plan(unsafe { &*self.pool(o.changes).all[0].get() }.db, o)
     }
 
     fn run<'a>(&self, client: &mut Client<'a>, o: &'a Operation, at: u64, mut seen: Option<&mut Rows>) -> Result<i64, Fault> {
