@@ -19,6 +19,7 @@ type matrix struct {
 	legend  string
 
 	baseline string
+	tight    bool // one space between columns
 }
 
 type matrixLine struct {
@@ -294,10 +295,11 @@ func (m *matrix) render(s Screen, free int) []string {
 // fitting is the matrix without how uncertain its figures are, where only so all columns fit
 // beside each other.
 func (m *matrix) fitting(s Screen) *matrix {
-	if len(m.groups(s.Width-m.labelWidth(s))) < 2 {
+	if m.spaced(s); len(m.groups(s.Width-m.labelWidth(s))) < 2 {
 		return m
 	}
 	brief := m.briefly()
+	brief.spaced(s)
 	if len(brief.groups(s.Width-brief.labelWidth(s))) > 1 {
 		return m
 	}
@@ -305,6 +307,12 @@ func (m *matrix) fitting(s Screen) *matrix {
 		brief.legend = legend(brief, m.baseline)
 	}
 	return brief
+}
+
+// spaced brings the columns closer together, where names have too little room.
+func (m *matrix) spaced(s Screen) {
+	m.tight = false
+	m.tight = m.longest(matrixLine.name) > m.labelWidth(s)
 }
 
 // briefly is the matrix without how uncertain its figures are.
@@ -336,7 +344,7 @@ func (m *matrix) headers() int {
 func (m *matrix) labelWidth(s Screen) int {
 	left := s.Width
 	for _, w := range m.widths(nil) {
-		left -= columnGap + w
+		left -= w
 	}
 	if left < minLabel {
 		left = max(minLabel, s.Width/3)
@@ -377,17 +385,18 @@ func (m *matrix) groups(width int) [][]int {
 	var all [][]int
 	used := 0
 	for i, w := range m.widths(nil) {
-		if len(all) == 0 || used+columnGap+w > width {
+		if len(all) == 0 || used+w > width {
 			all, used = append(all, nil), 0
 		}
 		last := len(all) - 1
 		all[last] = append(all[last], i)
-		used += columnGap + w
+		used += w
 	}
 	return all
 }
 
-// widths returns the widths of some columns; of all where none are named.
+// widths returns the widths of some columns with the space before them; of all where none are
+// named.
 func (m *matrix) widths(group []int) []int {
 	if group == nil {
 		for i := range m.columns {
@@ -399,6 +408,9 @@ func (m *matrix) widths(group []int) []int {
 		w := max(min(utf8.RuneCountInString(m.columns[i].Driver), maxColumn), min(utf8.RuneCountInString(m.columns[i].Profile), maxColumn))
 		for _, l := range m.lines {
 			w = max(w, utf8.RuneCountInString(l.entries[i].text))
+		}
+		if w += columnGap; m.tight {
+			w--
 		}
 		widths = append(widths, w)
 	}
@@ -413,8 +425,8 @@ func (m *matrix) header(group []int, label int) []string {
 	first, second := strings.Repeat(" ", label), strings.Repeat(" ", label)
 	for i, w := range m.widths(group) {
 		c := m.columns[group[i]]
-		first += pad(short(wording.Clean(c.Driver), maxColumn), w+columnGap)
-		second += pad(short(wording.Clean(c.Profile), maxColumn), w+columnGap)
+		first += pad(short(wording.Clean(c.Driver), maxColumn), w)
+		second += pad(short(wording.Clean(c.Profile), maxColumn), w)
 	}
 	if !m.hasProfiles() {
 		return []string{first}
@@ -428,7 +440,7 @@ func (l matrixLine) render(group []int, label int, widths []int, color bool) str
 	line := name + strings.Repeat(" ", label-utf8.RuneCountInString(name))
 	for i, w := range widths {
 		e := l.entries[group[i]]
-		line += e.paint(pad(e.text, w+columnGap), color)
+		line += e.paint(pad(e.text, w), color)
 	}
 	return line
 }

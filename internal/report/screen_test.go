@@ -288,6 +288,21 @@ func TestLabelsStayApart(t *testing.T) {
 	}
 }
 
+// Columns come closer where names have too little room, and only there.
+func TestNamesBeforeSpaces(t *testing.T) {
+	m := &matrix{columns: make([]analysis.Column, 3), lines: []matrixLine{{label: "unprepared-read, 100k rows", entries: slices.Repeat([]matrixEntry{{text: "1.35x"}}, 3)}}}
+	for width, want := range map[int]string{
+		47: "unprepared-read, 100k rows  1.35x  1.35x  1.35x",
+		46: "unprepared-read, 100k rows 1.35x 1.35x 1.35x",
+		44: "unprepared-read, 100k rows 1.35x 1.35x 1.35x",
+		43: "unprepared-r…d, 100k rows 1.35x 1.35x 1.35x",
+	} {
+		if got := m.render(Screen{Width: width}, 10); got[len(got)-1] != want {
+			t.Errorf("%d columns: got %q, want %q", width, got, want)
+		}
+	}
+}
+
 // Colours say nothing that the marks do not, and no text of others moves the
 // terminal's cursor.
 func TestScreenColors(t *testing.T) {
