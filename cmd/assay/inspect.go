@@ -110,6 +110,11 @@ func (i *inspection) document() doc.Document {
 	for _, bug := range advisories.OfTarget(t) {
 		add("known bug", bug.Sentence()+": "+bug.URL)
 	}
+	for _, w := range i.trial.Warnings {
+		if w.Code == "caution" {
+			add(w.Code, w.Evidence+"; "+w.Advice)
+		}
+	}
 	for _, text := range i.trial.Each {
 		add("each connection", text)
 	}

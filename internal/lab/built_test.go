@@ -27,8 +27,8 @@ func TestOutcomeOfABuild(t *testing.T) {
 	}
 	known, err := build.Source{Dir: dir}.Drivers()
 	must(t, err)
-	all := &built{programs: map[string]runner.Program{"null": {}}, failed: failed}
-	w, err := all.leaveOut([]assay.Case{of("mattn"), of("modernc"), of("null")}, known)
+	all := &built{known: known, programs: map[string]runner.Program{"null": {}}, failed: failed}
+	w, err := all.leaveOut([]assay.Case{of("mattn"), of("modernc"), of("null")})
 	must(t, err)
 	got := map[string]assay.Outcome{}
 	for _, trial := range w.unbuilt {
@@ -37,6 +37,16 @@ func TestOutcomeOfABuild(t *testing.T) {
 	want := map[string]assay.Outcome{"mattn": assay.Failed, "modernc": assay.Unsupported}
 	if diff := cmp.Diff(want, got); diff != "" || len(w.cases) != 1 {
 		t.Errorf("%d cases are left, want one; outcomes (-want +got)\n%s", len(w.cases), diff)
+	}
+}
+
+// A worker is what its driver is.
+func TestCautionOfAProgram(t *testing.T) {
+	known := []build.Driver{{Name: "old", Caution: "not maintained"}, {Name: "new"}}
+	for name, want := range map[string]string{"old": "not maintained", "new": "", "other": ""} {
+		if got := program(build.Worker{Name: name}, known, false).Caution; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -31,13 +31,17 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 	if err != nil {
 		return nil, err
 	}
+	known, err := l.builder().Source.Drivers()
+	if err != nil {
+		return nil, err
+	}
 	work, err := l.workspace(newRunID())
 	if err != nil {
 		return nil, err
 	}
 	defer work.Close()
 	key := c.Cell.Target()
-	r, err := prepare(ctx, runner.Config{Machine: l.machine(work), Cases: []assay.Case{c}, Programs: map[string]runner.Program{key: program(worker, false)},
+	r, err := prepare(ctx, runner.Config{Machine: l.machine(work), Cases: []assay.Case{c}, Programs: map[string]runner.Program{key: program(worker, known, false)},
 		Baseline: assay.Baseline{Driver: c.Cell.DriverName()}, Timeout: inspectTimeout})
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 
 // built holds the worker programs by driver, and why others could not be built.
 type built struct {
+	known    []build.Driver
 	mu       sync.Mutex
 	programs map[string]runner.Program
 	failed   map[string]error
@@ -69,7 +70,11 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 // the reason. What the budget of measuring is decides how many link layouts drivers get.
 func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duration) (workers, error) {
 	b := l.builder()
-	all := built{programs: map[string]runner.Program{}, failed: map[string]error{}}
+	known, err := b.Source.Drivers()
+	if err != nil {
+		return workers{}, err
+	}
+	all := built{known: known, programs: map[string]runner.Program{}, failed: map[string]error{}}
 	var group errgroup.Group
 	var caught guard.Catcher
 	group.SetLimit(max(2, runtime.NumCPU()))
@@ -80,30 +85,21 @@ func (l *Lab) build(ctx context.Context, cases []assay.Case, budget time.Duratio
 			return workers{}, AsInputError(err)
 		}
 		group.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			caught.Do(func() {
 				all.build(ctx, b, spec, key, layouts(cases, spec.Name, budget), severalBuilds(cases, spec.Name))
 			})
 			return ctx.Err()
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	caught.Rethrow()
 	if err != nil {
 		return workers{}, err
 	}
-	known, err := b.Source.Drivers()
-	if err != nil {
-		return workers{}, err
-	}
-	for key, p := range all.programs {
-		for _, d := range known {
-			if spec, _ := build.ParseSpec(key); spec.Name == d.Name { // it was built by it
-				p.Caution = d.Caution
-			}
-		}
-		all.programs[key] = p
-	}
-	return all.leaveOut(cases, known)
+	return all.leaveOut(cases)
 }
 
 // countBuilds counts the workers of cases that are not built yet, and returns a function that
@@ -148,7 +144,7 @@ func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, 
 		all.failed[key] = err
 		return
 	}
-	all.programs[key] = program(worker, severalBuilds)
+	all.programs[key] = program(worker, all.known, severalBuilds)
 }
 
 const (
@@ -188,7 +184,7 @@ func severalBuilds(cases []assay.Case, driver string) bool {
 
 // program is a worker as the runner knows it. Whether the layout of its code
 // is a doubt depends on whether several builds are compared.
-func program(w build.Worker, compared bool) runner.Program {
+func program(w build.Worker, known []build.Driver, compared bool) runner.Program {
 	p := runner.Program{Path: w.Program, Digest: w.Digest, Options: w.Options, Layouts: w.Layouts}
 	if w.Named {
 		p.Version = w.Version
@@ -196,14 +192,17 @@ func program(w build.Worker, compared bool) runner.Program {
 	if compared {
 		p.FixedLayout = w.FixedLayout
 	}
+	if i := slices.IndexFunc(known, func(d build.Driver) bool { return d.Name == w.Name }); i >= 0 {
+		p.Caution = known[i].Caution
+	}
 	return p
 }
 
 // leaveOut takes the cells of drivers that could not be built out of the cases.
-func (all *built) leaveOut(cases []assay.Case, known []build.Driver) (workers, error) {
+func (all *built) leaveOut(cases []assay.Case) (workers, error) {
 	for _, key := range slices.Sorted(maps.Keys(all.failed)) {
 		spec, err := build.ParseSpec(key)
-		if err != nil || !hasDriver(known, spec.Name) {
+		if err != nil || !hasDriver(all.known, spec.Name) {
 			return workers{}, AsInputError(all.failed[key], driversHint)
 		}
 	}

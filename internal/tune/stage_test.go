@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/lab"
+	"assay/internal/plan"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -158,6 +159,19 @@ func TestSettledWithoutAFigure(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"read reads all of t"}, tuning.unindexed); diff != "" {
 		t.Errorf("whole tables (-want +got)\n%s", diff)
+	}
+}
+
+// What to know of a driver is said once, whatever was measured of it.
+func TestCautionOfTheDriver(t *testing.T) {
+	all := []assay.Trial{measured(currentName, nil), measured("p1", nil)}
+	for i := range all {
+		all[i].Warnings = []assay.Warning{{Code: "caution", Evidence: "old is in beta", Advice: "prefer another"}, {Code: "layout", Evidence: "x", Advice: "y"}}
+	}
+	tuning := &Tuning{drivers: []string{"old"}, figures: all, request: Request{Plan: &plan.Plan{}}, space: Space{StartIsCurrent: true}}
+	r, err := tuning.report(&Outcome{})
+	if diff := cmp.Diff([]string{"old is in beta; prefer another"}, r.notes()); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got)\n%s", err, diff)
 	}
 }
 

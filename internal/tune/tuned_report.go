@@ -23,6 +23,13 @@ func (t *Tuning) report(outcome *Outcome) (*Report, error) {
 		metric := t.metric("", o, t.figures)
 		r.Operations = append(r.Operations, newOperation(operationName(o), metric, t.figuresOf(t.baseline(), o, metric)))
 	}
+	for _, trial := range t.figures {
+		for _, w := range trial.Warnings {
+			if note := w.Evidence + "; " + w.Advice; w.Code == "caution" && !slices.Contains(r.Notes, note) {
+				r.Notes = append(r.Notes, note)
+			}
+		}
+	}
 	if len(t.unindexed) > 0 && expert.Find() == "" {
 		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
 	}

@@ -123,6 +123,18 @@ func TestSavedFactsReplace(t *testing.T) {
 	}
 }
 
+// Facts of a driver that is gone are no facts of any, and are not passed over.
+func TestFactsOfNoDriver(t *testing.T) {
+	folder := t.TempDir()
+	f, _ := load(t, "").Find("modernc", "v1.54.0")
+	f.Driver = "gone"
+	name, err := Save(folder, f)
+	must(t, err)
+	if _, err := Load(drivers(t), folder); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `"gone"`) {
+		t.Errorf("got %v, want an error that names the driver and %s", err, name)
+	}
+}
+
 // A file of facts appears whole or not at all: a new one takes the old one's place.
 func TestSaveReplacesTheFile(t *testing.T) {
 	folder := t.TempDir()

@@ -63,6 +63,9 @@ func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 		if err := json.Unmarshal(data, &one); err != nil {
 			return nil, fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
 		}
+		if !slices.ContainsFunc(drivers, func(d catalog.Driver) bool { return d.Name == one.Driver }) && !one.OfLibrary() {
+			return nil, fmt.Errorf("facts %s: there is no driver %q: remove it", name, one.Driver)
+		}
 		t.Add(one)
 	}
 	return t, nil
