@@ -366,6 +366,9 @@ func timed(ctx context.Context, data *dataset.Data, op assay.Operation) (found p
 	if info, err := os.Stat(data.Path); err == nil { // else the copies are not counted
 		found.bytes = info.Size()
 	}
+	if op, err = data.Resolve(ctx, op); err != nil { // its check shows types where it is done
+		return found, err
+	}
 	if found.Each, err = data.Pace(ctx, op, timedFor); err != nil {
 		return found, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/runner"
 )
 
@@ -33,6 +34,20 @@ func TestGuessPaces(t *testing.T) {
 	for _, w := range wanted {
 		if got := paces[paceKey(w.c)].Each; got != w.after {
 			t.Errorf("%s: got %s, want %s", paceKey(w.c), got, w.after)
+		}
+	}
+}
+
+// What is checked of new rows has values, and so types, only behind them.
+func TestCheckOfNewRows(t *testing.T) {
+	data, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, x)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for check, wrong := range map[string]bool{"SELECT x FROM t WHERE id > 0": false, "SELECT y FROM t": true} {
+		insert := assay.Operation{Name: "insert", Changes: true, Steps: []assay.Step{{SQL: "INSERT INTO t (x) VALUES (?)", Args: []assay.Values{{Kind: assay.Uniform, From: 1, To: 9}}, Rows: 1}}, Check: &assay.Query{SQL: check}}
+		if found, err := timed(t.Context(), data, insert); (err != nil) != wrong || !wrong && found.Check == 0 {
+			t.Errorf("%s: got %+v, %v, want an error: %t", check, found, err, wrong)
 		}
 	}
 }
