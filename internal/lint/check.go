@@ -33,9 +33,10 @@ func (c *checker) run() {
 	opens, others := c.opens(c.files)
 	c.pools = c.findPools(c.files)
 	for _, o := range opens {
-		judged := !c.isTest(o.call) && (o.dsn.whole || len(o.dsn.parameters) > 0)
+		followed := o.dsn.whole || len(o.dsn.parameters) > 0
+		judged := followed && !c.isTest(o.call) && len(c.Facts.Judges(o.driver.Name, o.driver.Version, "")) > 0
 		c.opened[o.call.Pos()] = c.opened[o.call.Pos()] || judged
-		if !judged && !c.isTest(o.call) {
+		if !followed && !c.isTest(o.call) {
 			c.note(c.given(o.arg, o.known).Pos(), o.driver, "the DSN", onlyRunning)
 		}
 		c.checkOpen(o)
@@ -59,7 +60,7 @@ func (c *checker) note(at token.Pos, d Driver, what, reason string) {
 }
 
 func (c *checker) checkOpen(o *open) {
-	around := c.factsOf(o.driver)
+	around := c.Facts.Judges(o.driver.Name, o.driver.Version, "")
 	c.checkParameters(o, around)
 	// What the measured versions on both sides do, it does. What only some do counts where it
 	// would give a finding.
@@ -71,7 +72,7 @@ func (c *checker) checkOpen(o *open) {
 		case len(around) > 0 && !slices.ContainsFunc(around, func(f facts.Facts) bool { return !finds(f) }):
 			rule(c, o, around[0])
 		case len(around) > 1 && slices.ContainsFunc(around, finds), len(around) == 0 && (len(others) == 0 || slices.ContainsFunc(others, finds)):
-			c.unmeasured(o.driver)
+			c.Unmeasured = append(c.Unmeasured, o.driver.String())
 		}
 	}
 }
@@ -82,15 +83,6 @@ func (c *checker) finds(rule func(*checker)) bool {
 	silent.notes = &notes{&found, c.dir, c.silent}
 	rule(&silent)
 	return len(found.Findings) > 0
-}
-
-// unmeasured notes that a rule needed facts of a driver's version that are not there.
-func (c *checker) unmeasured(d Driver) { c.Unmeasured = append(c.Unmeasured, d.String()) }
-
-// factsOf returns the facts of the driver's version, or those of the measured
-// versions on either side of it.
-func (c *checker) factsOf(d Driver) []facts.Facts {
-	return c.Facts.Judges(d.Name, d.Version, "")
 }
 
 // readOnly reports whether the DSN asks for connections that write nothing.

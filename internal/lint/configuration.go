@@ -140,7 +140,7 @@ func readPython(ctx context.Context, sources []source, result *notes) ([]configu
 		result.readComments(f.name, f.text)
 		if m.Databases+len(m.Unjudged) > 0 {
 			result.Configurations++
-			if !isPythonTest(f.name) {
+			if !pythonTest.MatchString(f.name) {
 				result.Seen++
 			}
 		}
@@ -167,7 +167,7 @@ func (n *notes) readComments(name, text string) {
 
 // judgeFile judges the settings of a file, by the facts of each library.
 func (n *notes) judgeFile(root tree, f configured, libraries *facts.Table) {
-	if isPythonTest(f.name) { // what the program uses stands elsewhere
+	if pythonTest.MatchString(f.name) { // what the program uses stands elsewhere
 		defer func(judged int) { n.Judged = judged }(n.Judged)
 	}
 	if len(f.settings) == 0 { // there is nothing to judge

@@ -123,7 +123,10 @@ func want(s setting.Setting) string {
 // workingSpelling is the spelling that works, with a value.
 func workingSpelling(o *open, asked facts.Option, value string, around []facts.Facts) string {
 	for _, uri := range []bool{o.dsn.forms[0], true} {
-		for _, works := range preferred(around[0].WorkingIn(asked.Meaning, uri)) {
+		all := around[0].WorkingIn(asked.Meaning, uri)
+		// _pragma=NAME(VALUE) comes first: all drivers that take it spell it alike.
+		slices.SortStableFunc(all, func(a, b facts.Option) int { return strings.Count(b.Key, "()") - strings.Count(a.Key, "()") })
+		for _, works := range all {
 			switch {
 			case !working(around, works):
 			case uri == o.dsn.forms[0]:
@@ -148,10 +151,3 @@ func working(around []facts.Facts, o facts.Option) bool {
 
 // openModes are the settings that are none of a PRAGMA.
 var openModes = []string{"read_only", "immutable", "shared_cache", "mutex"}
-
-// preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
-// alike.
-func preferred(all []facts.Option) []facts.Option {
-	plain := func(o facts.Option) bool { return !strings.HasSuffix(o.Key, "()") }
-	return append(slices.DeleteFunc(slices.Clone(all), plain), slices.DeleteFunc(all, func(o facts.Option) bool { return !plain(o) })...)
-}

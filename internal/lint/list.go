@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/internal/lint/facts"
@@ -23,12 +26,12 @@ import (
 
 // listed is a package as the go command lists it.
 type listed struct {
-	ImportPath, Name, Dir, ForTest string
-	GoFiles, CgoFiles, Imports     []string
-	ImportMap                      map[string]string
-	DepOnly                        bool // no pattern names it
-	Module                         *moduleInfo
-	Error                          *struct{ Pos, Err string }
+	ImportPath, Name, Dir, ForTest             string
+	GoFiles, CgoFiles, IgnoredGoFiles, Imports []string
+	ImportMap                                  map[string]string
+	DepOnly                                    bool // no pattern names it
+	Module                                     *moduleInfo
+	Error                                      *struct{ Pos, Err string }
 
 	path  string // ImportPath without the test that it is built for
 	files []string
@@ -62,7 +65,7 @@ func loadProgram(ctx context.Context, dir string, patterns []string, table *fact
 	if err := file.CheckGo(dir); err != nil {
 		return nil, err
 	}
-	const fields = "-json=ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,Imports,ImportMap,DepOnly,Module,Error"
+	const fields = "-json=ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,IgnoredGoFiles,Imports,ImportMap,DepOnly,Module,Error"
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-deps", "-test", fields, "--"}, patterns...)...)
 	var out, problems bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &problems
@@ -125,17 +128,16 @@ func nothing(dir, pattern, problem string) error {
 
 // see notes where the program uses SQLite, and what of it is not there.
 func (p *program) see(result *Result) {
-	missing, first := 0, ""
+	first := ""
 	for _, l := range p.all {
 		if len(l.files) == 0 && l.Error != nil && !strings.Contains(l.Error.Err, "build constraints exclude") {
-			missing++
+			result.Missing++
 			problem, _, _ := strings.Cut(l.Error.Err, "\n")
 			first = cmp.Or(first, l.path+": "+problem)
 		}
 	}
-	if missing > 0 {
-		result.Missing += missing
-		result.Broken = append(result.Broken, fmt.Sprintf("imported packages that are not there: %d, such as %s; go mod download fetches modules", missing, first))
+	if result.Missing > 0 {
+		result.Broken = append(result.Broken, fmt.Sprintf("imported packages that are not there: %d, such as %s; go mod download fetches modules", result.Missing, first))
 	}
 	for _, root := range p.roots {
 		if root.ForTest != "" || strings.HasSuffix(root.path, ".test") {
@@ -143,13 +145,38 @@ func (p *program) see(result *Result) {
 		}
 		for _, path := range root.Imports {
 			if l := p.byPath[path]; (l == nil || !l.own()) && ofSQLite.MatchString(path) {
-				result.Seen++
-				if result.Judged == 0 {
-					result.Broken = append(result.Broken, fmt.Sprintf("%s imports %s, and no call that opens SQLite was judged", root.path, path))
-				}
+				result.unjudged(root.path, path, "")
+			}
+		}
+		for _, name := range root.IgnoredGoFiles {
+			if path := excludedImport(filepath.Join(root.Dir, name)); path != "" {
+				result.unjudged(root.path, path, " in "+name+", which build constraints leave out (GOFLAGS=-tags=TAG has it read)")
 			}
 		}
 	}
+}
+
+// unjudged notes that a package imports another for SQLite.
+func (r *Result) unjudged(pkg, imported, where string) {
+	r.Seen++
+	if r.Judged == 0 {
+		r.Broken = append(r.Broken, fmt.Sprintf("%s imports %s%s, and no call that opens SQLite was judged", pkg, imported, where))
+	}
+}
+
+// excludedImport is the package for SQLite that a file imports that is no part of the build.
+func excludedImport(name string) string {
+	text, err := file.Read(name, maxSource)
+	if err != nil || strings.HasSuffix(name, "_test.go") {
+		return ""
+	}
+	f, _ := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
+	for _, i := range f.Imports {
+		if path, _ := strconv.Unquote(i.Path.Value); ofSQLite.MatchString(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 // ofSQLite is a package for SQLite, also one that no experiment is about.

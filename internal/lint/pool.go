@@ -158,7 +158,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 		return
 	}
 	advice := "set it in the DSN, or " + oneConnection(call.of)
-	if around := c.factsOf(made[0].driver); len(made) == 1 && len(around) > 0 {
+	if around := c.Facts.Judges(made[0].driver.Name, made[0].driver.Version, ""); len(made) == 1 && len(around) > 0 {
 		advice = c.advice(made[0], facts.Option{Meaning: name}, value, around)
 	}
 	others := "keep the default"
@@ -174,9 +174,9 @@ func (c *checker) alsoByDSN(o *open, name, value string) bool {
 		read, valid := facts.Option{Meaning: name}.Reads(value)
 		return o.sets(name, f) || valid && read == f.Defaults[name]
 	}
-	around := c.factsOf(o.driver)
+	around := c.Facts.Judges(o.driver.Name, o.driver.Version, "")
 	if others := c.Facts.Versions(o.driver.Name); len(around) == 0 && (len(others) == 0 || slices.ContainsFunc(others, has)) {
-		c.unmeasured(o.driver)
+		c.Unmeasured = append(c.Unmeasured, o.driver.String())
 	}
 	return slices.ContainsFunc(around, has)
 }

@@ -23,13 +23,12 @@ var pythonParser string
 
 // isPython reports whether a file may configure a library for Python.
 func isPython(name string, data []byte) bool {
-	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
-	return strings.HasSuffix(name, ".py") && has("sqlite") && (has("create_engine") || has("create_async_engine") || has("engine_from_config") || has("SQLALCHEMY_DATABASE_URI") || has("DATABASES") || has("ENGINE"))
+	return strings.HasSuffix(name, ".py") && bytes.Contains(data, []byte("sqlite")) && pythonUse.Match(data)
 }
 
-// isPythonTest reports whether a file has tests, or settings for them only.
-func isPythonTest(name string) bool { return pythonTest.MatchString(name) }
+var pythonUse = regexp.MustCompile(`create_(async_)?engine|engine_from_config|SQLALCHEMY_DATABASE_URI|DATABASES|ENGINE|sqlite(\+\w+)?://`)
 
+// pythonTest is a file with tests, or with settings for them only.
 var pythonTest = regexp.MustCompile(`(^|/)(tests?/.*|test_[^/]*|[^/]*_test|tests|conftest)\.py$`)
 
 type source struct{ name, text string }

@@ -3,6 +3,7 @@ a JSON list of [name, text] on standard input, and prints one of what each says.
 
 import ast
 import json
+import re
 import sys
 import warnings
 
@@ -12,6 +13,7 @@ NEUTRAL = ("ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT", "TEST", "ATOMIC
            "CONN_HEALTH_CHECKS", "DISABLE_SERVER_SIDE_CURSORS", "TIME_ZONE")
 # Keys of a database of Django that are never names of one.
 MISPLACED = ("OPTIONS", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "ATOMIC_REQUESTS", "AUTOCOMMIT")
+ADDRESS = re.compile(r"sqlite(\+\w+)?://")
 SCHEMES = ("sqlite://", "sqlite+pysqlite://")
 TRUE = ("true", "yes", "on", "y", "t", "1")
 FLASK = "SQLALCHEMY_DATABASE_URI"
@@ -120,33 +122,35 @@ def setting(library, place, key, value, node):
 
 
 def engines(module):
-    """The settings of each engine of SQLAlchemy for SQLite."""
+    """The engines of SQLAlchemy that may be for SQLite: the call, the settings, and why not all are seen."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and module.makes_engine(node.func):
-            settings = engine(module, node)
-            if settings is not None:
-                yield list(settings)
+            yield (node, *engine(module, node))
 
 
 def engine(module, call):
     named = {k.arg: k.value for k in call.keywords}
     address = call.args[0] if call.args else named.get("url")
-    # With a creator nothing of the address counts; ** and * may bring anything.
-    if address is None or isinstance(address, ast.Starred) or None in named or "creator" in named:
-        return None
-    url = module.text(address)
+    url = UNKNOWN if address is None else module.text(address)
     scheme = next((s for s in SCHEMES if url.startswith(s)), None)
-    if not scheme:
-        return None
     arguments = named.get("connect_args", ast.Dict([], []))
+    if url.startswith(UNKNOWN):
+        return None, "only the running program knows its address"
+    if not scheme:
+        return None, "no experiment is about its driver" if ADDRESS.match(url) else ""
+    # With a creator nothing of the address counts; ** may bring anything.
+    if None in named or "creator" in named:
+        return None, "more arguments, or what opens its connections, come from elsewhere"
     if not isinstance(arguments, ast.Dict) or not all(isinstance(k, ast.Constant) for k in arguments.keys):
-        return []
+        return [], "what its connect_args have is not known"
     options = {str(k.value): v for k, v in zip(arguments.keys, arguments.values)}
     settings = [setting("sqlalchemy", "connect_args", key, module.scalar(value), value) for key, value in options.items()]
-    path, _, query = url[len(scheme):].partition("?")
-    if path.strip("/") not in ("", ":memory:") and not path.lstrip("/").startswith(UNKNOWN) and "uri" not in options:
+    path, asks, query = url[len(scheme):].partition("?")
+    if path.lstrip("/").startswith(UNKNOWN):
+        return settings, "whether its path begins with file: is not known" if asks else ""
+    if path.strip("/") not in ("", ":memory:") and "uri" not in options:
         settings += address_settings(path.lstrip("/"), query, address)
-    return settings
+    return settings, ""
 
 
 def parameters(query):
@@ -242,13 +246,17 @@ def among_aliases(module):
             yield [setting("django", "DATABASES", at.slice.value, module.scalar(node.value), at)]
 
 
-def unjudged(module):
-    """What is seen of SQLite and not followed."""
-    def note(node, library, what, why):
-        return {"driver": library, "parameter": what, "reason": why, "line": node.lineno, "column": node.col_offset + 1}
+def note(node, library, what, why):
+    return {"driver": library, "parameter": what, "reason": why, "line": node.lineno, "column": node.col_offset + 1}
 
+
+def unjudged(module, made):
+    """What is seen of SQLite and not followed."""
     guarded = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "isinstance" and len(n.args) == 2
                   and "Connection" in ast.dump(n.args[1]) for n in ast.walk(module.tree))
+    for node, _, why in made:
+        if why:
+            yield note(node, "sqlalchemy", "create_engine", why)
     found = False
     for node, pairs in entries(module):
         found = True
@@ -266,10 +274,6 @@ def unjudged(module):
                 if guarded:
                     why += "; its connections are no sqlite3.Connection: a listener behind isinstance(..., sqlite3.Connection) never runs there"
                 yield note(node, "sqlalchemy", "create_async_engine", why)
-        elif isinstance(node, ast.Call) and module.makes_engine(node.func):
-            why = hidden(module, node)
-            if why:
-                yield note(node, "sqlalchemy", "create_engine", why)
         elif isinstance(node, ast.Call) and "engine_from_config" in (getattr(node.func, "id", ""), getattr(node.func, "attr", "")):
             yield note(node, "sqlalchemy", "engine_from_config", "its mapping is not followed")
         elif isinstance(node, ast.Assign) and FLASK in (getattr(node.targets[0], "id", ""), getattr(getattr(node.targets[0], "slice", None), "value", "")):
@@ -280,28 +284,15 @@ def unjudged(module):
                 yield note(node, "django", "DATABASES", "which database it is, or what changes it later, is not known")
 
 
-def hidden(module, call):
-    """Why the arguments of an engine that may be of SQLite are not all seen; empty where they are."""
-    named = {k.arg: k.value for k in call.keywords}
-    address = call.args[0] if call.args else named.get("url")
-    url = UNKNOWN if address is None else module.text(address)
-    scheme = next((s for s in SCHEMES if url.startswith(s)), None)
-    arguments = named.get("connect_args", ast.Dict([], []))
-    if url.startswith(UNKNOWN):
-        return "only the running program knows its address"
-    if scheme and ("creator" in named or None in named):
-        return "more arguments, or what opens its connections, come from elsewhere"
-    if scheme and not (isinstance(arguments, ast.Dict) and all(isinstance(k, ast.Constant) for k in arguments.keys)):
-        return "what its connect_args have is not known"
-    if scheme and "?" in url and url[len(scheme):].lstrip("/").startswith(UNKNOWN):
-        return "whether its path begins with file: is not known"
-    return ""
-
-
 def read(name, text):
     module = Module(ast.parse(text, name))
-    found = [*engines(module), *databases(module)]
-    return {"settings": [*found, *among_aliases(module)], "databases": len(found), "unjudged": list(unjudged(module))}
+    made = list(engines(module))
+    found = [*(settings for _, settings, _ in made if settings is not None), *databases(module)]
+    notes = list(unjudged(module, made))
+    if not made and not found and not notes:
+        notes = [note(n, "", "an address of SQLite", "what opens it is not seen in this file")
+                 for n in ast.walk(module.tree) if isinstance(n, ast.Constant) and ADDRESS.match(str(n.value))]
+    return {"settings": [*found, *among_aliases(module)], "databases": len(found), "unjudged": notes}
 
 
 def main():

@@ -100,13 +100,13 @@ func (r *tracer) assigned(n *ast.AssignStmt, of map[token.Pos]tracked) {
 	if !ok || !variable.IsValid() {
 		return
 	}
-	if began, pool := r.beginCall(call); began != nil {
+	selector, method := call.Fun.(*ast.SelectorExpr)
+	if method && slices.Contains(begins, selector.Sel.Name) && r.isPool(selector.X) {
 		if _, again := of[variable]; !again && !readsOnly(call) {
-			of[variable] = r.begin(call, r.object(pool))
+			of[variable] = r.begin(call, r.object(selector.X))
 		}
 		return
 	}
-	selector, method := call.Fun.(*ast.SelectorExpr)
 	if t, there := of[r.object(root(call.Fun))]; method && there && t.prepared == nil && strings.HasPrefix(selector.Sel.Name, "Prepare") {
 		of[variable] = tracked{t.transaction, call}
 		return
@@ -198,14 +198,6 @@ func literalOf(call *ast.CallExpr) *ast.FuncLit {
 	}
 	literal, _ := call.Args[0].(*ast.FuncLit)
 	return literal
-}
-
-// beginCall is a call that begins a transaction on a pool, and the pool.
-func (c *checker) beginCall(call *ast.CallExpr) (*ast.CallExpr, ast.Expr) {
-	if selector, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(begins, selector.Sel.Name) && c.isPool(selector.X) {
-		return call, selector.X
-	}
-	return nil, nil
 }
 
 // readsOnly reports whether a transaction is begun with options that say so.
