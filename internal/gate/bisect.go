@@ -226,17 +226,27 @@ func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, fo
 	}
 	var suspects map[string][]string // cells in which the bad version is worse: of others, only they are measured
 	b.measure = func(ctx context.Context, version string) (string, error) {
+		if _, err := l.Build(ctx, m.named(version)); err != nil {
+			return "", err
+		}
 		u := &Upgrade{}
 		if err := m.measure(ctx, s, pair{driver: request.Driver, base: m.named(request.Base), head: m.named(version)}, suspects, u); err != nil {
 			return "", err
 		}
 		worse, err := u.worse(request.Rules)
-		if version == request.Head && worse != "" {
+		switch {
+		case version != request.Head && worse == "" && err == nil:
+			err = u.undecided()
+		case worse != "":
 			suspects = u.First.Suspects()
 		}
 		return worse, err
 	}
-	path := filepath.Join(folder, request.key()+".json")
+	key, err := request.key(l.Version)
+	if err != nil {
+		return nil, lab.AsInputError(err)
+	}
+	path := filepath.Join(folder, key+".json")
 	if b.known, err = readKnown(path); err != nil {
 		return nil, err
 	}
@@ -265,6 +275,16 @@ func (u *Upgrade) worse(rules Rules) (string, error) {
 	return "", nil
 }
 
+// undecided is the error that a cell is undecided: it tells neither half of the versions.
+func (u *Upgrade) undecided() error {
+	for _, c := range u.Cells() {
+		if c.State == Undecided {
+			return fmt.Errorf("%s is undecided: %s", c.Name(), c.Reason)
+		}
+	}
+	return nil
+}
+
 // releases are the versions from the good one to the bad one, without those that are no releases.
 func releases(e build.Ecosystem, published []string, good, bad string) ([]string, error) {
 	for _, version := range []string{good, bad} {
@@ -284,10 +304,30 @@ func releases(e build.Ecosystem, published []string, good, bad string) ([]string
 	return append(all, bad), nil
 }
 
-// key names what is compared, and how: with another budget, what was undecided can be decided.
-func (r Request) key() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %v %s %q", r.Driver, r.Base, r.Head, r.Rules.MaxSlowdown, r.Budget, r.Plan.Text))
-	return hex.EncodeToString(sum[:8])
+// key names what is compared, how and by which assay: with another budget, what was undecided can
+// be decided, and with another file of the user all can change.
+func (r Request) key(version string) (string, error) {
+	text := fmt.Appendf(nil, "%s %q %q %q %v %s %q", version, r.Driver, r.Base, r.Head, r.Rules.MaxSlowdown, r.Budget, r.Plan.Text)
+	cases, err := r.Plan.Expand([]string{r.Driver})
+	if err != nil {
+		return "", err
+	}
+	seen := map[string]bool{"": true}
+	for _, c := range cases {
+		for _, name := range []string{c.Dataset.File, c.Dataset.Recorded} {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			info, err := os.Stat(name)
+			if err != nil {
+				return "", err
+			}
+			text = fmt.Appendf(text, " %q %d %d", name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // maxKnown bounds what is read of an earlier bisection.

@@ -110,3 +110,29 @@ func TestNoise(t *testing.T) {
 		}
 	}
 }
+
+// What is shown to be slower, by an interval that reaches beyond what is allowed, is undecided.
+func TestSlowerWithinTheCentre(t *testing.T) {
+	comparison := one(1.018, 0.012, false)
+	var got Cell
+	got.compare(line(comparison, assay.Metric{Name: assay.NsPerOp}, analysis.Joint), rule)
+	if comparison.Verdict != stat.Slower || got.State != Undecided || len(got.Suspicions) > 0 {
+		t.Errorf("%+v: got %+v, want it slower, and undecided whether by more than is allowed", comparison, got)
+	}
+}
+
+// A suspicion whose base ends otherwise in the second run is undecided, and a version with an
+// undecided cell is on neither side of a bisection.
+func TestSuspicionsStay(t *testing.T) {
+	first := Cell{key: "k", Operation: "read", State: Regressed, Suspicions: []Finding{{Slower, "read", "1.3x slower"}}}
+	u := Upgrade{First: &Measurement{Cells: []Cell{first}}, Second: &Measurement{Cells: []Cell{{key: "k", Operation: "read", State: NotCompared, Reason: "v1 is timed-out"}}}}
+	if got := u.Cells()[0]; got.State != Undecided || !strings.Contains(got.Reason, "1.3x slower") {
+		t.Errorf("got %+v, want it undecided, with what was suspected", got)
+	}
+	if err := u.undecided(); err == nil {
+		t.Error("a version with an undecided cell is taken for one that is no worse")
+	}
+	if err := (&Upgrade{First: &Measurement{Cells: []Cell{{State: Tolerated}, {State: NotCompared}}}}).undecided(); err != nil {
+		t.Errorf("nothing is undecided: got %v", err)
+	}
+}

@@ -110,7 +110,7 @@ func (u *Upgrade) Cells() []Cell {
 // confirm is a suspected cell after the second run, whose figures alone decide.
 func (c Cell) confirm(second *Measurement) Cell {
 	again, measured := second.cell(c.key)
-	if !measured {
+	if !measured || again.State == NotCompared {
 		c.State, c.Reason = Undecided, c.Suspicions[0].Message+", and it was not measured again"
 		c.Suspicions = nil
 		return c

@@ -166,7 +166,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	}
 	comparison.Comparison = comparison.Within(rules.MaxSlowdown)
 	c.Cost = comparison.Ratio
-	verdict := map[stat.Verdict]State{stat.Equivalent: Equivalent, stat.Faster: Faster, stat.Slower: Tolerated}[comparison.Verdict]
+	verdict := map[stat.Verdict]State{stat.Equivalent: Equivalent, stat.Faster: Faster}[comparison.Verdict]
 	if line.Metric.HigherBetter {
 		c.Cost = c.Cost.Inverse()
 	}
@@ -181,7 +181,9 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	default:
 		c.State, c.Reason = Undecided, wording.Times(c.Cost)
 		limit := 1 + comparison.Rule().Margin
-		if comparison.Reason != stat.TooWide || c.Cost.High <= limit && c.Cost.Low >= 1/limit { // else the interval shows why
+		if comparison.Verdict == stat.Slower {
+			c.Reason += ": slower, and perhaps by more than is allowed"
+		} else if comparison.Reason != stat.TooWide || c.Cost.High <= limit && c.Cost.Low >= 1/limit { // else the interval shows why
 			c.Reason += ": " + report.Why(comparison)
 		}
 	}
