@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) newWorkerCommand() *cobra.Command {
-	var language string
+	var language, like string
 	cmd := &cobra.Command{
 		Use:   "new-worker NAME",
 		Short: "Write a worker for a new driver, which passes its tests, into the checkout of assay that you are in",
@@ -33,7 +33,10 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if spec, err := build.ParseSpec(args[0]); err != nil || spec.String() != spec.Name {
 				return usage(fmt.Errorf("%q is not a name for a worker: want letters, digits, - and _", args[0]))
 			}
-			if scaffold.Example(language) == "" {
+			if like == "" {
+				like = scaffold.Example(language)
+			}
+			if like == "" {
 				return usage(fmt.Errorf("--language %q: want one of %s", language, strings.Join(scaffold.Languages(), ", ")))
 			}
 			here, err := os.Getwd()
@@ -44,16 +47,18 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			dir, err := scaffold.Write(checkout, args[0], language)
+			dir, err := scaffold.Write(checkout, args[0], like)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change the parts that depend on the driver.\n%sTry it: %s\n",
-				dir, scaffold.Example(language), sourceAdvice(checkout), howToCheck(os.Args[0], filepath.Base(dir)))
+				dir, like, sourceAdvice(checkout), howToCheck(os.Args[0], filepath.Base(dir)))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&language, "language", "", "what to write it in: "+strings.Join(scaffold.Languages(), ", "))
+	cmd.Flags().StringVar(&like, "like", "", "worker to copy, such as bbolt or redb for a key-value store")
+	cmd.MarkFlagsMutuallyExclusive("language", "like")
 	return cmd
 }
 

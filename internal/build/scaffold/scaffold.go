@@ -3,40 +3,38 @@
 package scaffold
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
-// example is a worker that new ones are made after.
-type example struct {
-	name  string
-	files []string // that are copied; symbolic links to the library are made anew
-	named []string // the forms in which they write its name
-	about string   // the README; %s is the name
+// examples are the workers that new ones are copies of, by language.
+var examples = map[string]string{"go": "modernc", "python": "apsw", "node": "better-sqlite3", "rust": "rusqlite"}
+
+// named are the forms in which files write the name of their worker, by the end of the file's name.
+var named = map[string][]string{
+	".go":   {`"%s"`, "Worker %s "},
+	".mod":  {"assay/workers/%s\n"},
+	".py":   {"name = \"%s\"\n"},
+	".js":   {"name: \"%s\",\n"},
+	".rs":   {"NAME: &'static str = \"%s\"", "Worker %s "},
+	".toml": {`"worker-%s"`},
+	".lock": {`"worker-%s"`},
 }
 
-var examples = map[string]example{
-	"go": {name: "modernc", files: []string{"go.mod", "go.sum", "main.go", "main_test.go"},
-		named: []string{`"%s"`, "Worker %s ", "assay/workers/%s\n"}},
-	"python": {name: "apsw", files: []string{"main.py", "requirements.txt"}, named: []string{"name = \"%s\"\n"},
-		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in Python, on the library in `workers/lib/python`.\n"},
-	"node": {name: "better-sqlite3", files: []string{"main.js", "package.json", "package-lock.json"}, named: []string{"name: \"%s\",\n"},
-		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in JavaScript, on the library in `workers/lib/node`.\n"},
-	"rust": {name: "rusqlite", files: []string{"main.rs", "Cargo.toml", "Cargo.lock"}, named: []string{"NAME: &'static str = \"%s\"", `"worker-%s"`},
-		about: "# %s: what it drives, in one line for assay drivers\n\nA worker in Rust, on the library in `workers/lib/rust`.\n"},
-}
+// ofDriver are files about one driver, which say nothing of another.
+var ofDriver = []string{"driver.yaml", "emit.tmpl"}
 
-// Languages returns the languages that a worker can be written in, sorted.
+// Languages returns the languages that have an example, sorted.
 func Languages() []string { return slices.Sorted(maps.Keys(examples)) }
 
 // Example is the worker that new ones in a language are made after; empty where
 // there is none.
-func Example(language string) string { return examples[language].name }
+func Example(language string) string { return examples[language] }
 
 // Checkout is the checkout of assay that a folder lies in.
 func Checkout(dir string) (string, error) {
@@ -50,64 +48,56 @@ func Checkout(dir string) (string, error) {
 	}
 }
 
-// Write makes workers/NAME in a checkout of assay and returns its folder. It
-// changes nothing that is there.
-func Write(checkout, name, language string) (string, error) {
-	e, ok := examples[language]
-	if !ok {
-		return "", fmt.Errorf("language %q: want one of %s", language, strings.Join(Languages(), ", "))
-	}
+// Write makes workers/NAME in a checkout of assay as a copy of another worker, and
+// returns its folder. It changes nothing that is there.
+func Write(checkout, name, like string) (string, error) {
 	dir := filepath.Join(checkout, "workers", name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return "", fmt.Errorf("make the worker's folder: %w", err)
 	}
-	if err := e.write(filepath.Join(checkout, "workers", e.name), dir, name); err != nil {
+	if err := write(filepath.Join(checkout, "workers", like), dir); err != nil {
 		return "", errors.Join(fmt.Errorf("write worker %s: %w", name, err), os.RemoveAll(dir))
 	}
 	return dir, nil
 }
 
-func (e example) write(from, dir, name string) error {
-	for _, file := range e.files {
-		text, err := os.ReadFile(filepath.Join(from, file))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(e.renamed(string(text), name)), 0o644); err != nil {
-			return err
-		}
-	}
-	if e.about == "" {
-		return nil
-	}
-	if err := os.WriteFile(filepath.Join(dir, "README.md"), fmt.Appendf(nil, e.about, name), 0o644); err != nil {
-		return err
-	}
-	return linkAlike(from, dir)
-}
-
-// renamed has the new name wherever a file says the example's.
-func (e example) renamed(text, name string) string {
-	for _, form := range e.named {
-		text = strings.ReplaceAll(text, fmt.Sprintf(form, e.name), fmt.Sprintf(form, name))
-	}
-	return text
-}
-
-// linkAlike makes the symbolic links of one worker in the folder of another.
-func linkAlike(from, dir string) error {
+// write copies a worker into the folder of another, without folders and what is known of its driver.
+func write(from, dir string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		target, err := os.Readlink(filepath.Join(from, entry.Name()))
-		if err != nil {
-			continue // a file of the example's own
+		if entry.IsDir() || slices.Contains(ofDriver, entry.Name()) {
+			continue
 		}
-		if err := os.Symlink(target, filepath.Join(dir, entry.Name())); err != nil {
+		if err := copyFile(filepath.Join(from, entry.Name()), filepath.Join(dir, entry.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// copyFile copies a file of one worker to another under its name; a symbolic link stays one.
+func copyFile(from, to string) error {
+	if target, err := os.Readlink(from); err == nil {
+		return os.Symlink(target, to)
+	}
+	name := filepath.Base(filepath.Dir(to))
+	if filepath.Base(to) == "README.md" {
+		return os.WriteFile(to, fmt.Appendf(nil, "# %s: what it drives, in one line for assay drivers\n", name), 0o644)
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	for _, form := range named[filepath.Ext(from)] {
+		old, fresh := fmt.Sprintf(form, filepath.Base(filepath.Dir(from))), fmt.Sprintf(form, name)
+		text = bytes.ReplaceAll(text, []byte(old), []byte(fresh))
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
 }

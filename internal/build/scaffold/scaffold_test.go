@@ -14,7 +14,7 @@ func checkout(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(dir, "workers"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3", "rusqlite"} {
+	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3", "rusqlite", "redb", "bbolt"} {
 		from, err := filepath.Abs(filepath.Join("..", "..", "..", "workers", name))
 		if err == nil {
 			err = os.Symlink(from, filepath.Join(dir, "workers", name))
@@ -30,21 +30,29 @@ func checkout(t *testing.T) string {
 // the library. That it passes its tests is shown by the test of CONTRIBUTING.md.
 func TestWrite(t *testing.T) {
 	dir := checkout(t)
-	for language, want := range map[string]map[string]string{
-		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": "gotest.Conformance"},
-		"python": {"main.py": `name = "fresh-python"`, "README.md": "# fresh-python", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
-		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm $how"},
-		"rust":   {"main.rs": `NAME: &'static str = "fresh-rust"`, "Cargo.toml": `name = "worker-fresh-rust"`, "Cargo.lock": `name = "worker-fresh-rust"`, "assay.rs": "protocol", "build": "cargo"},
+	for like, want := range map[string]map[string]string{
+		"modernc":         {"go.mod": "module assay/workers/fresh\n", "main.go": `"fresh"`, "main_test.go": "gotest.Conformance"},
+		"bbolt":           {"go.mod": "go.etcd.io/bbolt v", "main.go": `"fresh"`},
+		Example("python"): {"main.py": `name = "fresh"`, "README.md": "# fresh", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
+		Example("node"):   {"main.js": `name: "fresh"`, "README.md": "# fresh", "worker": "interpreter", "worker.js": "protocol", "build": "npm $how"},
+		Example("rust"):   {"main.rs": `NAME: &'static str = "fresh"`, "Cargo.toml": `name = "worker-fresh"`, "Cargo.lock": `name = "worker-fresh"`, "assay.rs": "protocol", "build": "cargo"},
+		"redb":            {"main.rs": `NAME: &'static str = "fresh"`, "Cargo.toml": `redb = "=`, "Cargo.lock": "name = \"redb\"\n"},
 	} {
-		folder, err := Write(dir, "fresh-"+language, language)
-		if want := filepath.Join(dir, "workers", "fresh-"+language); err != nil || folder != want {
+		folder, err := Write(dir, "fresh", like)
+		if want := filepath.Join(dir, "workers", "fresh"); err != nil || folder != want {
 			t.Fatalf("got %s, %v, want %s", folder, err, want)
 		}
 		for name, part := range want {
 			text, err := os.ReadFile(filepath.Join(folder, name))
 			if err != nil || !strings.Contains(string(text), part) {
-				t.Errorf("%s of a worker in %s is %q, %v; want %q in it", name, language, text, err, part)
+				t.Errorf("%s of a worker like %s is %q, %v; want %q in it", name, like, text, err, part)
 			}
+		}
+		if _, err := os.Stat(filepath.Join(folder, "driver.yaml")); err == nil {
+			t.Errorf("a worker like %s has what is known of that driver", like)
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -52,11 +60,11 @@ func TestWrite(t *testing.T) {
 // What is there is never changed.
 func TestWriteRefuses(t *testing.T) {
 	dir := checkout(t)
-	for name, c := range map[string]struct{ dir, name, language, want string }{
-		"a worker that is there": {dir, "apsw", "python", "file exists"},
-		"another language":       {dir, "fresh", "perl", `language "perl": want one of go, node, python, rust`},
+	for name, c := range map[string]struct{ name, like, want string }{
+		"a worker that is there": {"apsw", "modernc", "file exists"},
+		"after none":             {"fresh", "none", "no such file"},
 	} {
-		if _, err := Write(c.dir, c.name, c.language); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Write(dir, c.name, c.like); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
