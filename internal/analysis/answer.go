@@ -115,7 +115,7 @@ func (r *Result) Answer() Answer {
 		}
 	}
 	a.dropEmpty()
-	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
+	a.Decidable, a.Needs = decidable(r.Tables, a.Open, r.Run.MinTime)
 	a.withoutCgo(r)
 	candidates := gather(r.Tables)
 	a.OneProcess = len(candidates) > 0 && !slices.ContainsFunc(candidates, func(c *Candidate) bool { return !c.OneProcess() })

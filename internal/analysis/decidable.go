@@ -9,11 +9,11 @@ import (
 )
 
 // decidable are the open tables of which it can be told how long they take, and the budget of
-// a run that measures these again until their comparisons are decided, for each launch takes
-// what it took. Where some were never measured it is at least what the least launches of all
+// a run of their operations that measures these until their comparisons are decided, and the
+// operations' other tables as often as any, for each launch takes what it took. Where some were never measured it is at least what the least launches of all
 // cells were estimated to take. What preparing left out is in no launch, and nothing tells how
 // long it takes. The cheapest ones come first, as many as a person waits for.
-func decidable(open []*Table, least time.Duration) (tables []*Table, budget time.Duration) {
+func decidable(all, open []*Table, least time.Duration) (tables []*Table, budget time.Duration) {
 	needs := time.Duration(0)
 	for _, t := range open {
 		if t.Launch == 0 && t.hasGroup() && least > 0 && reserved(least) <= Patience {
@@ -28,17 +28,28 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, budget time
 		}
 	}
 	slices.SortStableFunc(known, func(a, b *Table) int { return cmp.Compare(times[a], times[b]) })
+	before := needs // it has the least launches of all
 	for _, t := range known {
-		if reserved(needs+times[t]) > Patience {
-			break
+		sum := before
+		for _, other := range all {
+			switch {
+			case other == t || slices.Contains(tables, other):
+				sum += times[other]
+			case before == 0 && slices.ContainsFunc(append(tables, t), other.sameOperation):
+				sum += other.timeOf(cmp.Or(other.Planned, stat.MinLaunches))
+			}
 		}
-		tables, needs = append(tables, t), needs+times[t]
+		if reserved(sum) <= Patience {
+			tables, needs = append(tables, t), sum
+		}
 	}
 	if len(tables) == 0 {
 		return nil, 0
 	}
 	return tables, reserved(needs)
 }
+
+func (t *Table) sameOperation(other *Table) bool { return t.Cell().Operation == other.Cell().Operation }
 
 // hasGroup reports whether launches were to measure some of the table.
 func (t *Table) hasGroup() bool {

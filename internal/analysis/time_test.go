@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +67,39 @@ func TestLaunchesBetweenLeaders(t *testing.T) {
 	must(t, err)
 	if a := slow.Answer(); len(a.Decidable) != 0 || a.Needs != 0 {
 		t.Errorf("got %s of %d tables, want no time that nobody waits for", a.Needs, len(a.Decidable))
+	}
+}
+
+// The command that decides names operations: their other tables are measured, too, and no
+// longer than any.
+func TestTimeOfTheWholeOperation(t *testing.T) {
+	of := func(operation, rows string, spread float64) (trials []assay.Trial) {
+		for i, driver := range []string{"mattn", "modernc"} {
+			c := analysistest.Cell(operation, driver, "web")
+			c.Params = map[string]string{"rows": rows}
+			trials = append(trials, analysistest.Change(analysistest.Launches(c, 6, 1000+1000*float64(i)*(1-spread), 1), func(t *assay.Trial) {
+				t.Figures["ns/op"] *= 1 + spread*0.1*float64(t.Launch*(i+1)%4)
+				t.Took = 500 * time.Millisecond
+			})...)
+		}
+		return trials
+	}
+	answer := func(trials ...[]assay.Trial) Answer {
+		r, err := New(analysistest.PlainRun, analysistest.Each(slices.Concat(trials...)))
+		must(t, err)
+		return r.Answer()
+	}
+	one := answer(of("get", "1", 1))
+	if len(one.Open) != 1 {
+		t.Fatalf("%d tables are open, want one", len(one.Open))
+	}
+	needs := one.Open[0].timeOf(one.Open[0].launchesToDecide())
+	other := one.Open[0].timeOf(stat.MinLaunches)
+	if one.Needs != reserved(needs) || reserved(needs) == reserved(needs+other) {
+		t.Errorf("got %s, want %s, and more with %s", one.Needs, reserved(needs), other)
+	}
+	if two := answer(of("get", "1", 1), of("get", "2", 0), of("scan", "1", 0)); len(two.Open) != 1 || two.Needs != reserved(needs+other) {
+		t.Errorf("with another size: got %s for %d tables, want %s for one", two.Needs, len(two.Open), reserved(needs+other))
 	}
 }
 
