@@ -33,14 +33,15 @@ func FindEffects(base, head func() (facts.Facts, error)) Effects {
 
 func effectsOnce(base, head func() (facts.Facts, error)) Effects {
 	was, err := base()
+	takesDSN := !errors.As(err, new(*facts.NoDSNError))
 	switch {
-	case errors.As(err, new(*facts.NoSQLiteError)):
-		return Effects{} // it has no such DSN
-	case err != nil:
+	case !takesDSN && was.Engine == "":
+		return Effects{} // it is none of SQLite
+	case takesDSN && err != nil:
 		return Effects{Open: []string{"the parameters of a DSN were not compared: " + err.Error()}}
 	}
 	is, err := head()
-	if err != nil {
+	if err != nil && (takesDSN || !errors.As(err, new(*facts.NoDSNError))) {
 		return Effects{Lost: []Finding{{Outcome, "", fmt.Sprintf("the experiments with parameters of a DSN fail: %v; they do not with %s", err, was.At())}}}
 	}
 	return Compare(was, is)

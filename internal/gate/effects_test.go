@@ -26,6 +26,9 @@ func olderAndNewer(t *testing.T) (older, newer facts.Facts) {
 	return older, newer
 }
 
+// noDSN is the version of SQLite of a driver that takes no DSN.
+type noDSN string
+
 // A head that fails where the base works is a regression, if it fails twice. A base
 // that fails leaves the comparison undecided.
 func TestFindEffects(t *testing.T) {
@@ -43,7 +46,9 @@ func TestFindEffects(t *testing.T) {
 		"a loss that shows next": {[]any{newer, newer}, []any{crash, older}, "", "which the first experiment did not show"},
 		"a loss":                 {[]any{newer, newer}, []any{older, older}, "_journal_mode in a DSN is ignored", ""},
 		"nothing":                {[]any{newer}, []any{newer}, "", ""},
-		"no driver of SQLite":    {[]any{&facts.NoSQLiteError{Driver: "bbolt", Engine: "bbolt"}}, nil, "", ""},
+		"no driver of SQLite":    {[]any{noDSN("")}, nil, "", ""},
+		"no DSN":                 {[]any{noDSN("3.51.3")}, []any{noDSN("3.51.4")}, "", ""},
+		"no DSN, and a fault":    {[]any{noDSN("3.51.3"), noDSN("3.51.3")}, []any{noDSN("3.52.0"), noDSN("3.52.0")}, "has SQLite 3.52.0", ""},
 	} {
 		next := func(all *[]any) func() (facts.Facts, error) {
 			return func() (facts.Facts, error) {
@@ -52,6 +57,9 @@ func TestFindEffects(t *testing.T) {
 				}
 				one := (*all)[0]
 				*all = (*all)[1:]
+				if engine, is := one.(noDSN); is {
+					return facts.Facts{Common: facts.Common{Engine: string(engine)}}, fmt.Errorf("facts of it: %w", &facts.NoDSNError{})
+				}
 				if err, failed := one.(error); failed {
 					return facts.Facts{}, err
 				}

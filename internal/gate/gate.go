@@ -147,17 +147,19 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 		open = u.open()
 	}
 	if u.First != nil && !compared && len(open) == 0 { // a gate that measured nothing must not pass
-		open = []Finding{{Open, "", "nothing could be compared: " + u.First.Cells[0].Reason + u.advice()}}
+		open = []Finding{{Open, "", "nothing could be compared: " + u.incomparable()}}
 	}
 	return slices.Concat(all, u.Effects.Lost, open)
 }
 
-// advice returns what to do where the budget ended before anything could be compared.
-func (u *Upgrade) advice() string {
-	if slices.ContainsFunc(u.First.Cells, func(c Cell) bool { return c.State != Undecided }) {
-		return ""
+// incomparable says why nothing could be compared, and what to do where the budget may have ended
+// before anything could.
+func (u *Upgrade) incomparable() string {
+	i := slices.IndexFunc(u.First.Cells, func(c Cell) bool { return c.State == Undecided })
+	if i < 0 {
+		return u.First.Cells[0].Reason
 	}
-	return "; raise --budget, or choose a plan with fewer operations"
+	return u.First.Cells[i].Reason + "; raise --budget, or choose a plan with fewer operations"
 }
 
 // open returns what is not known of the head, whether or not that fails.

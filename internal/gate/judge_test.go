@@ -246,7 +246,8 @@ func TestConfirmation(t *testing.T) {
 		t.Errorf("nothing compared: got %+v, want that it fails", got)
 	}
 	u.First.Cells[0].Cost = stat.Interval{N: 1, Center: 0.9, Low: math.NaN(), High: math.NaN()} // one launch compares nothing either
-	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open || !strings.Contains(got[0].Message, "raise --budget") {
+	u.First.Cells = append([]Cell{{State: NotCompared, Reason: "refused"}}, u.First.Cells...)
+	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open || !strings.Contains(got[0].Message, "raise --budget") || strings.Contains(got[0].Message, "refused") {
 		t.Errorf("one launch: got %+v, want that it fails, with what to do", got)
 	}
 	u = &Upgrade{First: first}

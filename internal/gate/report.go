@@ -223,7 +223,12 @@ func (m *Measurement) launches() (minimum, maximum int) {
 	return minimum, maximum
 }
 
-func percent(fraction float64) string { return fmt.Sprintf("%.3g %%", 100*fraction) }
+func percent(fraction float64) string {
+	if fraction >= 1 {
+		return fmt.Sprintf("%.0f %%", 100*fraction)
+	}
+	return fmt.Sprintf("%.3g %%", 100*fraction)
+}
 
 // in are the cells in a state, with what is known of them.
 func (u *Upgrade) in(state State) []string {

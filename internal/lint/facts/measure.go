@@ -44,7 +44,7 @@ func Measure(ctx context.Context, w Worker, dir string) (Facts, error) {
 	}
 	for _, step := range []func(context.Context, *Facts) error{lab.defaults, lab.effects, lab.readOnlyWAL, lab.pool, lab.memory} {
 		if err := step(ctx, &f); err != nil {
-			return Facts{}, fmt.Errorf("facts of %s: %w", f.At(), err)
+			return f, fmt.Errorf("facts of %s: %w", f.At(), err)
 		}
 	}
 	return f, nil
@@ -67,10 +67,10 @@ func (l *lab) describe(ctx context.Context) (Facts, error) {
 	err := l.inWorker(ctx, func(w *process.Worker, folder string) error {
 		target, path := w.Hello().Target, filepath.Join(folder, "data.db")
 		l.inGo = target.Facts["go"] != ""
-		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
 		if target.Engine != "sqlite" {
-			return &NoSQLiteError{l.worker.Driver, target.Engine}
+			return &NoDSNError{fmt.Sprintf("driver %s reaches %s: facts are about drivers of SQLite", l.worker.Driver, target.Engine)}
 		}
+		f.Engine, f.Cgo, f.On = target.EngineVersion, target.Facts["cgo"] == "true", strings.TrimSpace(f.On+" "+target.Facts["go"])
 		request := wire.Open{Path: path, Settings: map[string]string{"journal_mode": "delete"}, Readers: 1, Idle: 1, Once: []string{"CREATE TABLE t (n)"}}
 		if err := w.Call(ctx, wire.TypeOpen, request, nil); err != nil {
 			return err
@@ -85,12 +85,11 @@ func (l *lab) describe(ctx context.Context) (Facts, error) {
 	return f, err
 }
 
-// NoSQLiteError says that a driver is none of SQLite: it has no such settings.
-type NoSQLiteError struct{ Driver, Engine string }
+// NoDSNError says that a driver takes no DSN of SQLite, and why: it has no such settings. Facts
+// beside it have the version of SQLite, where the driver reaches it.
+type NoDSNError struct{ why string }
 
-func (e *NoSQLiteError) Error() string {
-	return fmt.Sprintf("driver %s reaches %s: facts are about drivers of SQLite", e.Driver, e.Engine)
-}
+func (e *NoDSNError) Error() string { return e.why }
 
 // inWorker runs a process of the worker in a folder of its own.
 func (l *lab) inWorker(ctx context.Context, do func(w *process.Worker, folder string) error) error {
@@ -147,7 +146,10 @@ func (l *lab) open(ctx context.Context, o attempt) (a answer, err error) {
 // accepted is open where a refusal is an error.
 func (l *lab) accepted(ctx context.Context, o attempt) (answer, error) {
 	a, err := l.open(ctx, o)
-	if err == nil && a.Refused != "" {
+	switch {
+	case err == nil && a.unsupported:
+		err = &NoDSNError{a.Refused}
+	case err == nil && a.Refused != "":
 		err = errors.New(a.Refused)
 	}
 	return a, err
