@@ -68,8 +68,10 @@ type format struct {
 	root any
 }
 
-var theFormat = sync.OnceValue(func() format {
-	const name = "plan.json"
+var theFormat = sync.OnceValue(readFormat)
+
+func readFormat() format {
+	const name = "https://assay/plan.json" // a relative one is of the working directory, whose name it escapes once
 	text, err := Schema()
 	if err != nil {
 		panic(err)
@@ -83,7 +85,7 @@ var theFormat = sync.OnceValue(func() format {
 		panic(err)
 	}
 	return format{c.MustCompile(name), root}
-})
+}
 
 // driverPattern matches a driver of a plan, or of a flag.
 var driverPattern = sync.OnceValue(func() *regexp.Regexp {

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -42,6 +44,16 @@ func TestSchemaHasTheFields(t *testing.T) {
 		if diff := cmp.Diff(fields, keysOf(t, strings.FieldsFunc(way, func(r rune) bool { return r == '/' })...)); diff != "" {
 			t.Errorf("%s (-fields +schema)\n%s", way, diff)
 		}
+	}
+}
+
+// The name of the working directory is not the schema's matter.
+func TestSchemaAnywhere(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a b%20c#d")
+	must(t, os.Mkdir(folder, 0o700))
+	t.Chdir(folder)
+	if got := readFormat(); got.Schema == nil {
+		t.Error("got no schema")
 	}
 }
 
