@@ -89,8 +89,8 @@ func (s *share) Set(text string) error {
 
 func (s *share) Type() string { return "string" }
 
-// fromBundle is the plan that is meant, which in a bundle is its own, with its drivers, where
-// none is named.
+// fromBundle returns the plan to run: in a bundle, if none is named, the bundle's own plan with
+// its drivers.
 func (f *runFlags) fromBundle(args []string) (string, error) {
 	bundle, err := build.FindBundle()
 	if err != nil || bundle == nil {
@@ -108,7 +108,7 @@ func (f *runFlags) fromBundle(args []string) (string, error) {
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
 
-// planArgument is the plan of a command that may leave it out.
+// planArgument returns the plan named in the arguments, or quick.
 func planArgument(args []string) string {
 	if len(args) == 0 {
 		return "quick"
@@ -116,7 +116,7 @@ func planArgument(args []string) string {
 	return args[0]
 }
 
-// checkBudget refuses a budget that was given and is no time.
+// checkBudget refuses a given budget that is not greater than zero.
 func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 	if cmd.Flags().Changed("budget") && budget <= 0 {
 		return usage(errors.New("--budget must be greater than zero"), "leave --budget out for the default")
@@ -197,8 +197,7 @@ const notBegun = "nothing was measured yet"
 // resumable is the hint where a command can go on.
 func resumable(resume string) string { return "what was finished is kept; resume with: " + resume }
 
-// interrupted returns how a command ends that a signal stopped, with what was kept; the error where
-// none did.
+// interrupted returns the error of a command that a signal stopped, with hints; if none did, err itself.
 func interrupted(ctx context.Context, err error, hints ...string) error {
 	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
 		return err
@@ -206,7 +205,7 @@ func interrupted(ctx context.Context, err error, hints ...string) error {
 	return &exitError{statusInterrupted, errors.New("interrupted"), hints}
 }
 
-// stopped returns how a command ends that an error or a signal kept from doing all. The hint
+// stopped returns the error of a command that an error or a signal stopped early. The hint
 // says what was kept.
 func stopped(ctx context.Context, err error, resume, hint string) error {
 	if errors.As(err, new(*lab.InputError)) {

@@ -22,7 +22,7 @@ import (
 	"assay/kit/wire"
 )
 
-// Event tells how the build of a worker goes on.
+// Event reports the progress of a worker's build.
 type Event struct {
 	Worker string // as Spec.String gives it
 	State  State
@@ -152,12 +152,12 @@ func (b *Builder) log(e Event) {
 	}
 }
 
-// buildingEvery is how often it is told that a worker is still being built: a driver
+// buildingInterval is the time between reports that a worker is still being built: a driver
 // in C takes minutes on a busy machine.
-const buildingEvery = 30 * time.Second
+const buildingInterval = 30 * time.Second
 
-// building tells that a worker is being built, again and again until the function
-// that it returns is called.
+// building reports repeatedly that a worker is being built, until the returned function
+// is called.
 func (b *Builder) building(worker string, start time.Time) (end func()) {
 	b.log(Event{Worker: worker, State: Building, Took: time.Since(start)})
 	done := make(chan struct{})
@@ -165,7 +165,7 @@ func (b *Builder) building(worker string, start time.Time) (end func()) {
 	var caught guard.Catcher
 	telling.Go(func() {
 		caught.Do(func() {
-			tick := time.NewTicker(buildingEvery)
+			tick := time.NewTicker(buildingInterval)
 			defer tick.Stop()
 			for {
 				select {
@@ -224,7 +224,7 @@ func (b *Builder) recipe(ctx context.Context, d Driver, spec Spec, env ...string
 	return b.newJob(ctx, d, spec)
 }
 
-// NoDriver is the error of a name that no driver has. It says which one was probably
+// NoDriver returns the error for an unknown driver name, with the name that was probably
 // meant.
 func NoDriver(name string, drivers []Driver) error {
 	var known []string

@@ -125,11 +125,11 @@ func TestLongBuildsAreTold(t *testing.T) {
 		var told []Event
 		b := &Builder{Log: func(e Event) { told = append(told, e) }}
 		end := b.building("slow", time.Now())
-		time.Sleep(2*buildingEvery + time.Second)
+		time.Sleep(2*buildingInterval + time.Second)
 		end()
-		time.Sleep(2 * buildingEvery)
-		want := []Event{{Worker: "slow", State: Building}, {Worker: "slow", State: Building, Took: buildingEvery},
-			{Worker: "slow", State: Building, Took: 2 * buildingEvery}}
+		time.Sleep(2 * buildingInterval)
+		want := []Event{{Worker: "slow", State: Building}, {Worker: "slow", State: Building, Took: buildingInterval},
+			{Worker: "slow", State: Building, Took: 2 * buildingInterval}}
 		if !slices.Equal(told, want) {
 			t.Errorf("told %v, want %v", told, want)
 		}

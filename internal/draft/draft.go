@@ -167,7 +167,7 @@ func readInputs(ctx context.Context, options *Options) ([]*script, *logged, erro
 	if err := keepArguments(ctx, out, scripts); err != nil {
 		return nil, nil, err
 	}
-	log.lacks, err = out.Close(ctx, cmp.Or(log.lacks, log.changedSince(options)))
+	log.notReplayable, err = out.Close(ctx, cmp.Or(log.notReplayable, log.changedSince(options)))
 	return scripts, log, err
 }
 
@@ -420,7 +420,7 @@ func (d *drafter) finish() (*Draft, error) {
 	}
 	if d.log != nil {
 		draft.Measured, draft.Differs = append(d.log.summary(), d.log.prepares()), deviations(d.operations)
-		draft.Unreplayable = d.log.lacks
+		draft.Unreplayable = d.log.notReplayable
 	}
 	draft.LeftOut = append(draft.LeftOut, d.unfit...)
 	draft.LeftOut = append(draft.LeftOut, d.schema.unread...)

@@ -18,20 +18,20 @@ import (
 type logged struct {
 	shapes []*shape // by how often they come
 	// processes have a log each.
-	processes int
-	clients   int     // operations of a process under way at the same time, 95 % of the time at most
-	rate      float64 // operations a second, over all
-	peak      int     // and in the busiest second
-	dropped   int64   // lines that the writer left out
-	unended   bool    // a log has no last line
-	undone    int     // transactions that were rolled back
-	endless   int     // transactions whose end is not in the log
-	nested    int     // savepoints within transactions
-	count     int     // operations
-	nanos     int64   // of all of them
-	began     time.Time
-	changes   bool   // data
-	lacks     string // why what it has cannot be done again; empty: it can
+	processes     int
+	clients       int     // operations of a process under way at the same time, 95 % of the time at most
+	rate          float64 // operations a second, over all
+	peak          int     // and in the busiest second
+	dropped       int64   // lines that the writer left out
+	noLastLine    bool    // a log has no last line
+	rolledBack    int     // transactions that were rolled back
+	withoutEnd    int     // transactions whose end is not in the log
+	nested        int     // savepoints within transactions
+	count         int     // operations
+	nanos         int64   // of all of them
+	began         time.Time
+	changes       bool   // data
+	notReplayable string // why the log cannot be replayed; empty: it can
 	// rest are the operations of shapes that are too many, and restNanos is what they took.
 	rest      int
 	restNanos int64
@@ -63,8 +63,8 @@ type loggedStep struct {
 	counted, rows int64 // of those whose rows the log has
 }
 
-// minConstant is how often a text in quotes comes, always the same, that is taken for a part
-// of the program, and stands in a plan. Another one may be a value.
+// minConstant is how often a quoted text must occur, always the same, to be taken as part of the
+// program and kept in a plan. A rarer one may be a value.
 const minConstant = 10
 
 // logLine is a statement of a log, or what begins or ends a transaction.
@@ -119,7 +119,7 @@ type moment struct {
 func recordLogs(ctx context.Context, out *recording.Writer, logs ...Log) (*logged, error) {
 	r := &logReader{first: map[string]*recorded.Text{}, shapes: map[string]*shape{}, out: out, ctx: ctx}
 	if len(logs) > 1 {
-		r.lack("it is of several processes, and a replay is of one")
+		r.cannotReplay("it is of several processes, and a replay is of one")
 	}
 	for _, l := range logs {
 		if err := r.process(l.Data); err != nil {
@@ -139,8 +139,8 @@ func (r *logReader) process(data []byte) error {
 	if err := recorded.Lines(data, r.line); err != nil {
 		return err
 	}
-	r.t.endless += len(r.open)
-	r.t.unended = r.t.unended || !r.ended
+	r.t.withoutEnd += len(r.open)
+	r.t.noLastLine = r.t.noLastLine || !r.ended
 	if own := r.all[before:]; len(own) > 0 { // else it did nothing
 		r.t.processes++
 		r.t.clients = max(r.t.clients, atOnce(own))
@@ -186,7 +186,7 @@ func (r *logReader) line(line *recorded.Line) error {
 		l.S, l.text = t.ID, t
 		values, ok := t.Values(line)
 		if line.Err == "" && (!ok || len(values) != len(t.args)) && !t.idle {
-			r.lack("it lacks values of a statement: record it anew")
+			r.cannotReplay("it lacks values of a statement: record it anew")
 		}
 		for _, v := range values {
 			l.args = append(l.args, v.Of)
@@ -208,7 +208,7 @@ func (r *logReader) line(line *recorded.Line) error {
 			return r.add(open.at, open.ready, l.At+l.NS, open.lines)
 		}
 	case "rollback":
-		r.t.undone++
+		r.t.rolledBack++
 		delete(r.open, l.Conn)
 	case "savepoint", "release", "rollback to":
 		if l.S == "savepoint" {
@@ -223,16 +223,16 @@ func (r *logReader) line(line *recorded.Line) error {
 	return nil
 }
 
-// leave ends a transaction that its connection is no longer in, as a line shows that
-// began after it: its end was dropped, or failed.
+// leave ends a transaction that a later line shows its connection has left: its end was dropped
+// or failed.
 func (r *logReader) leave(l logLine) {
 	open := r.open[l.Conn]
 	if open == nil || l.At < open.at {
 		return
 	}
 	if open.tx != l.Tx || l.S == "begin" && l.Err == "" {
-		r.t.endless++
-		r.lack("it does not have the end of a transaction: record it anew")
+		r.t.withoutEnd++
+		r.cannotReplay("it does not have the end of a transaction: record it anew")
 		delete(r.open, l.Conn)
 	}
 }
@@ -249,13 +249,13 @@ func (r *logReader) statement(l logLine) error {
 	case len(open.lines) < maxStatements:
 		open.lines = append(open.lines, l)
 	default:
-		r.lack(fmt.Sprintf("a transaction has more than %d statements", maxStatements))
+		r.cannotReplay(fmt.Sprintf("a transaction has more than %d statements", maxStatements))
 	}
 	return nil
 }
 
 // lack notes why what the log has cannot be done again.
-func (r *logReader) lack(why string) { r.t.lacks = cmp.Or(r.t.lacks, why) }
+func (r *logReader) cannotReplay(why string) { r.t.notReplayable = cmp.Or(r.t.notReplayable, why) }
 
 // add counts an operation, and records it: it saw nothing before it was ready.
 func (r *logReader) add(from, ready, to int64, all []logLine) error {
@@ -310,9 +310,9 @@ func (r *logReader) finish() *logged {
 	r.t.began = r.began
 	switch {
 	case r.t.dropped > 0:
-		r.lack(fmt.Sprintf("its writer dropped %d lines: let the log be larger", r.t.dropped))
-	case r.t.unended:
-		r.lack("its last line is missing, so that nobody knows whether others are: close the recorder at the program's end")
+		r.cannotReplay(fmt.Sprintf("its writer dropped %d lines: let the log be larger", r.t.dropped))
+	case r.t.noLastLine:
+		r.cannotReplay("its last line is missing, so that nobody knows whether others are: close the recorder at the program's end")
 	}
 	for _, s := range r.shapes {
 		for _, id := range s.ids {
@@ -332,7 +332,7 @@ func (r *logReader) finish() *logged {
 	return &r.t
 }
 
-// inOrder sorts by time; what ends comes before what begins then.
+// inOrder sorts by time; at equal times, ends come before begins.
 func inOrder(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.delta-b.delta) }
 
 // atOnce returns how many operations are under way at the same time, 95 % of the time at most.
@@ -383,15 +383,15 @@ func (t *logged) summary() []string {
 	for _, each := range []struct {
 		n    int64
 		what string
-	}{{int64(t.undone), "transactions were rolled back, and are left out"},
-		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
+	}{{int64(t.rolledBack), "transactions were rolled back, and are left out"},
+		{int64(t.withoutEnd), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
 		{int64(t.nested), "savepoints were set in transactions; a log has no names of them, so the plan has only the statements in them"},
 		{int64(t.rest), fmt.Sprintf("operations are left out, which took %.0f %% of the log's time: a plan has the %d kinds with the largest shares", 100*float64(t.restNanos)/float64(max(1, t.nanos)), maxShapes)}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
 		}
 	}
-	if t.unended {
+	if t.noLastLine {
 		all = append(all, "the last line of a log is missing, which says how many lines were dropped: close the recorder before you copy the file")
 	}
 	return all
@@ -425,6 +425,6 @@ func keepArguments(ctx context.Context, out *recording.Writer, scripts []*script
 	return nil
 }
 
-// minSample is how many rows of arguments a log has at least of an operation that takes them
-// from there.
+// minSample is the minimum number of argument rows that a log must have for an operation to take
+// its arguments from it.
 const minSample = 10

@@ -59,7 +59,7 @@ func (r *logReader) record(u recording.Unit, lines []logLine) (*recording.Part, 
 			continue
 		}
 		if l.text.left != "" {
-			r.lack(l.text.left)
+			r.cannotReplay(l.text.left)
 		}
 		if l.text.idle || l.text.left != "" || len(l.args) != len(l.text.args) {
 			continue

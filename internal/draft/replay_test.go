@@ -47,7 +47,7 @@ func TestRecording(t *testing.T) {
 		must(t, err)
 		l, err := recordLogs(t.Context(), out, Log{"app.ndjson", []byte(text)})
 		must(t, err)
-		_, err = out.Close(t.Context(), l.lacks)
+		_, err = out.Close(t.Context(), l.notReplayable)
 		must(t, err)
 		return l, path
 	}

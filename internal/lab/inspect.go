@@ -61,13 +61,13 @@ func firstCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
 		return assay.Case{}, AsInputError(err)
 	}
 	return slices.MinFunc(cases, func(a, b assay.Case) int {
-		return cmp.Or(a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))
+		return cmp.Or(a.Cell.Pool-b.Cell.Pool, hidesPromise(a)-hidesPromise(b))
 	}), nil
 }
 
-// silence is 1 of a case that does not show what a key-value store promises: sync is
-// nothing to one that changes nothing.
-func silence(c assay.Case) int {
+// hidesPromise is 1 for a case that cannot show a key-value store's promise: sync does not matter
+// to one that changes nothing.
+func hidesPromise(c assay.Case) int {
 	if c.Operation.KV() && !c.Operation.Changes {
 		return 1
 	}

@@ -27,7 +27,7 @@ func (n *need) wide() int {
 	return wide
 }
 
-// most returns how many further launches the interval needs that needs most.
+// most returns the largest number of further launches that any interval needs.
 func (n *need) most() int { return slices.Max(append(n.further, 0)) }
 
 // assess finds out how many more launches each group needs until every confidence
@@ -54,7 +54,7 @@ func (r *Runner) assess() {
 			c.addNeed(further[i])
 			tables[mode][i].Tests = c.rivals
 		}
-		// A rank takes no exact ratio.
+		// Ranking does not need an exact ratio.
 		for i, further := range rule.LaunchesToWidth(tables[mode], stat.Width{Half: r.config.Precision}) {
 			if !r.totals.terms[compared[i].peer] { // else the sum may need what the operation does not
 				compared[i].noteApart(further)
@@ -97,7 +97,7 @@ type comparisons struct {
 	// table has the figures of the launches that cells share. Twins are compared with
 	// nothing, but tell how much figures spread, here as in a report.
 	table stat.Table
-	// alone are the figures of cells that have no baseline, because it failed or was not
+	// uncompared has the figures of cells that have no baseline, because it failed or was not
 	// selected; a baseline's own figures are among them only where nothing is compared.
 	uncompared [][]float64
 	// apart are the cells that get no verdict because their promises are not their
@@ -237,7 +237,7 @@ func (r *Runner) windowCount(g *group, peer string, w window) int {
 	if g.launches.counted() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return w.count(r.first.scarce && g.launches.finished == 0)
 	}
-	return max(w.count(false), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
+	return max(w.count(false), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.overhead()), maxWindows))
 }
 
 // window is a window of an operation on the slowest of its instances.
@@ -277,9 +277,9 @@ func (w window) count(scarce bool) int {
 	return max(1, count)
 }
 
-// share returns what a launch costs each of its operations beside their windows: to
+// overhead returns each operation's part of what a launch costs outside of its windows: to
 // start and warm up the instances, to check answers and to end them.
-func (g *group) share() time.Duration {
+func (g *group) overhead() time.Duration {
 	rest, use := g.launches.cost, g.windows
 	for _, e := range use.efforts {
 		rest -= e.took / time.Duration(e.launches)

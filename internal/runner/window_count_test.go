@@ -53,7 +53,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)
 			if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != c.want {
 				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
-					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.windows.efforts[g.operations()[0]].round(), g.share())
+					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.windows.efforts[g.operations()[0]].round(), g.overhead())
 			}
 		})
 	}

@@ -33,8 +33,8 @@ func (r *Report) table() [][]string {
 }
 
 const (
-	maxRows      = 14 // operations that text shows
-	elsewhereSay = "The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 % bounds; within: shown to be at most 5 % slower; slower: shown to be by more; both adjusted for all)"
+	maxRows             = 14 // operations that text shows
+	otherConditionsNote = "The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 % bounds; within: shown to be at most 5 % slower; slower: shown to be by more; both adjusted for all)"
 )
 
 // document says everything, the answer first.
@@ -123,7 +123,7 @@ func (r *Report) conditions() doc.Document {
 		}
 	}
 	if d.AddTable(grid); len(d) > 0 {
-		d.Add(doc.Footnote, "%s", elsewhereSay)
+		d.Add(doc.Footnote, "%s", otherConditionsNote)
 	}
 	return d
 }

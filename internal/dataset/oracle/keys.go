@@ -144,7 +144,7 @@ func (s *store) keys(ctx context.Context) (*Keys, error) {
 	found := &Keys{Least: len(s.untouched), Most: len(s.untouched)}
 	found.All = assay.Query{SQL: kv.Of(s.fields).All, Returns: slices.Repeat([]assay.Type{"blob"}, 1+s.fields)}
 	for _, k := range s.written {
-		may := k.may(0, s.fields)
+		may := k.allowedValues(0, s.fields)
 		if slices.ContainsFunc(may, func(v []byte) bool { return v != nil }) {
 			found.Most++
 		}
@@ -170,7 +170,7 @@ func (s *store) field(ctx context.Context, field int) (*Values, error) {
 	return makeValues(s.get(field), fmt.Sprintf("%s-%d.col", s.path, field), []column.Type{column.Blob}, func(b *valuesBuilder) error {
 		var rewritten []writtenKey
 		for _, k := range s.written {
-			may := k.may(field, s.fields)
+			may := k.allowedValues(field, s.fields)
 			if len(may) > 1 {
 				rewritten = append(rewritten, k)
 			} else if err := b.add([]any{k.key}, rowOf(may[0])); err != nil {
@@ -184,7 +184,7 @@ func (s *store) field(ctx context.Context, field int) (*Values, error) {
 		}
 		for _, k := range sampleOf(s.random, rewritten, sampledRewritten/s.fields) {
 			var allowed []string
-			for _, value := range k.may(field, s.fields) {
+			for _, value := range k.allowedValues(field, s.fields) {
 				digest, err := digestRows(b.types, rowOf(value))
 				if err != nil {
 					return err

@@ -102,7 +102,7 @@ func TestWrittenKey(t *testing.T) {
 		var fields []string
 		for field := range 2 {
 			var all []string
-			for _, v := range k.may(field, 2) {
+			for _, v := range k.allowedValues(field, 2) {
 				all = append(all, string(v))
 				if v == nil {
 					all[len(all)-1] = "-"

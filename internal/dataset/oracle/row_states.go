@@ -163,7 +163,7 @@ func (l *rowCheck) known(look checkedRow) bool {
 		if t == "" || slices.Contains(l.table.key, c) {
 			continue
 		}
-		if may := l.may(look, c); len(may) != 1 {
+		if may := l.allowedValues(look, c); len(may) != 1 {
 			return false
 		}
 	}
@@ -257,7 +257,7 @@ func (l *rowCheck) column(c int, path string) (*Values, error) {
 	v, err := makeValues(get, path, l.keys, func(b *valuesBuilder) error {
 		for _, look := range l.contests {
 			var allowed []string
-			for _, value := range l.may(look, c) {
+			for _, value := range l.allowedValues(look, c) {
 				digest, err := digestRows(b.types, []any{value})
 				if err != nil {
 					return errSeveralTypes
@@ -328,9 +328,9 @@ func (l *rowCheck) end(text string) presence {
 	return unknown
 }
 
-// may lists what a column of a row may hold in the end; nothing where that is not
+// allowedValues lists what a column of a row may hold in the end; nothing where that is not
 // known, and the value nil where the row is not there.
-func (l *rowCheck) may(look checkedRow, c int) []any {
+func (l *rowCheck) allowedValues(look checkedRow, c int) []any {
 	switch l.presence(look.text) {
 	case unknown:
 		return nil

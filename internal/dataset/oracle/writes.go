@@ -9,7 +9,7 @@ import (
 	"assay/kit/wire"
 )
 
-// phase is when operations are done: none begins before all of the phase before
+// phase is the stage in which operations run: none begins before all of the phase before
 // it have ended.
 type phase int
 
@@ -71,11 +71,11 @@ type writtenKey struct {
 	writes      []write
 }
 
-// may lists what a field of the key may hold afterwards, of so many; nil stands for a key that
-// is not there, and comes first. A field that nothing was written to in a phase is as before.
+// allowedValues lists the values that a field (of fields in all) may hold afterwards; nil stands
+// for a missing key and comes first. A field that nothing was written to in a phase is as before.
 // Where a field is written alone, a store without fields reads the others before: two that do
-// so at the same time may write what was there before. Of one client, the newest is there.
-func (k writtenKey) may(field, fields int) [][]byte {
+// so at the same time may write what was there before. With one client, the last write wins.
+func (k writtenKey) allowedValues(field, fields int) [][]byte {
 	may := [][]byte{nil}
 	if k.before != nil {
 		may[0] = fieldOf(k.before, field, fields)
