@@ -191,9 +191,9 @@ func TestLogsOfProcesses(t *testing.T) {
 	idle := Log{"idle", []byte(`{"traffic":2,"began":"2026-11-27T20:00:00Z"}` + "\n" + `{"dropped":0}` + "\n")}
 	l, err := readLogs(log("02", "SELECT 1", 3), idle, log("00", "SELECT 2 + 3", 2), log("02", "SELECT 1", 1))
 	must(t, err)
-	if l.processes != 3 || l.clients != 3 || l.count != 6000 || len(l.shapes) != 2 || l.endless != 3 || l.dropped != 3 || l.unended {
+	if l.processes != 3 || l.clients != 3 || l.count != 6000 || len(l.shapes) != 2 || l.withoutEnd != 3 || l.dropped != 3 || l.noLastLine {
 		t.Errorf("got %d processes of %d clients, %d operations of %d kinds, %d without an end, %d dropped; want 3 of 3, 6000 of 2, 3, 3",
-			l.processes, l.clients, l.count, len(l.shapes), l.endless, l.dropped)
+			l.processes, l.clients, l.count, len(l.shapes), l.withoutEnd, l.dropped)
 	}
 	if l.peak != 4000 || l.rate < 1900 || l.rate > 2100 { // 2000 in the first second, 4000 in the third
 		t.Errorf("got %d in a second, %.0f a second; want 4000 and about 2000", l.peak, l.rate)
@@ -301,8 +301,8 @@ func TestLogTransactionsWithoutEnd(t *testing.T) {
 	commit := func(tx int) string { return fmt.Sprintf(`{"s":"commit","at":30,"conn":1,"tx":%d}`+"\n", tx) }
 	const failed = `{"s":"commit","at":25,"conn":1,"tx":1,"err":"busy"}` + "\n"
 	for name, c := range map[string]struct {
-		text           string
-		count, endless int
+		text              string
+		count, withoutEnd int
 	}{
 		"a failed begin":                     {`{"s":"begin","at":10,"conn":1,"tx":0,"err":"busy"}` + "\n" + alone + alone, 2, 0},
 		"a failed commit that is tried anew": {begin(1) + within(1) + failed + commit(1) + alone, 2, 0},
@@ -312,12 +312,12 @@ func TestLogTransactionsWithoutEnd(t *testing.T) {
 		"rows that a transaction overtook":   {begin(1) + `{"s":"a","at":5,"conn":1,"tx":0}` + "\n" + within(1) + commit(1), 2, 0},
 	} {
 		l, err := readLogs(Log{"app.ndjson", []byte(head + c.text)})
-		if err != nil || len(l.shapes) != 1 || l.shapes[0].count != c.count || l.endless != c.endless {
-			t.Errorf("%s: got %+v and error %v, want %d operations and %d transactions without end", name, l, err, c.count, c.endless)
+		if err != nil || len(l.shapes) != 1 || l.shapes[0].count != c.count || l.withoutEnd != c.withoutEnd {
+			t.Errorf("%s: got %+v and error %v, want %d operations and %d transactions without end", name, l, err, c.count, c.withoutEnd)
 			continue
 		}
-		if got := strings.Contains(strings.Join(l.summary(), "\n"), fmt.Sprintf("%d transactions have no COMMIT", c.endless)); got != (c.endless > 0) {
-			t.Errorf("%s: got the summary %q with %d transactions without end", name, l.summary(), c.endless)
+		if got := strings.Contains(strings.Join(l.summary(), "\n"), fmt.Sprintf("%d transactions have no COMMIT", c.withoutEnd)); got != (c.withoutEnd > 0) {
+			t.Errorf("%s: got the summary %q with %d transactions without end", name, l.summary(), c.withoutEnd)
 		}
 	}
 }
