@@ -87,6 +87,9 @@ func comparePython(a, b string) int {
 	return 0
 }
 
+// endingZeros are the parts that pip adds or leaves out: 3.46.0 and 3.46.0.0 are one version.
+var endingZeros = regexp.MustCompile(`(\.0+)+$`)
+
 // pythonRank is the place of a part of a version among others.
 func pythonRank(parts []string, i int) float64 {
 	if i >= len(parts) {
@@ -165,7 +168,7 @@ func (d Driver) checkVersion(version string) error {
 
 // workerAt are a worker's files for the version of its library that a spec asks for: what that
 // needs is resolved anew, as for one who installs it today. The pinned version is no other one,
-// and leaves the spec.
+// and leaves the spec. All spellings of a version become one.
 func (s Source) workerAt(d Driver, spec *Spec) (tree, error) {
 	files, err := s.worker(d)
 	if err != nil || spec.Version == "" || !d.Prebuilt && d.asked(spec.Version) == "" {
@@ -177,6 +180,9 @@ func (s Source) workerAt(d Driver, spec *Spec) (tree, error) {
 	if d.Ecosystem.Compare(spec.Version, d.Pinned) == 0 {
 		spec.Version = ""
 		return files, nil
+	}
+	if d.Ecosystem == PyPI {
+		spec.Version = endingZeros.ReplaceAllString(spec.Version, "")
 	}
 	e := ecosystems[d.Ecosystem]
 	folder := "workers/" + d.Name + "/"

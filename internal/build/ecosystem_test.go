@@ -50,11 +50,11 @@ func TestVersionsOfLibraries(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"pypi": {map[string]string{"requirements.txt": "before==3.0 \\\n    --hash=sha256:00\nlib==1.0.0 \\\n    --hash=sha256:11\n"}, "requirements.txt:\nlib==1.1.0\n"},
+		"pypi": {map[string]string{"requirements.txt": "before==3.0 \\\n    --hash=sha256:00\nlib==1.0.0 \\\n    --hash=sha256:11\n"}, "requirements.txt:\nlib==1.1\n"},
 		"npm": {map[string]string{"package.json": `{"version": "0.1.0", "dependencies": {"other": "3.0.0", "lib": "1.0.0"}}` + "\n", "package-lock.json": "{}\n"},
 			"package.json:\n" + `{"version": "0.1.0", "dependencies": {"other": "3.0.0", "lib": "1.1.0"}}` + "\n"},
 		"cargo": {map[string]string{"Cargo.toml": cargo, "Cargo.lock": "\n"}, "Cargo.toml:\n" + strings.Replace(cargo, `version = "1.0.0"`, `version = "=1.1.0"`, 1)},
-		"alone": {map[string]string{"requirements.txt": "another==1.0.0\n"}, "requirements.txt:\nanother==1.1.0\n"},
+		"alone": {map[string]string{"requirements.txt": "another==1.0.0\n"}, "requirements.txt:\nanother==1.1\n"},
 	} {
 		b, _ := builder(t, published(t, c.files))
 		put(t, b.Source.Dir, map[string]string{"workers/lib/README.md": "# lib, a library\n", "workers/lib/driver.yaml": "caution: no release since 2019\n"})
@@ -203,10 +203,11 @@ func TestVersionsInOrder(t *testing.T) {
 			}
 		}
 	}
-	if PyPI.Compare("5.1", "5.1.0") != 0 {
-		t.Error("5.1 is not 5.1.0")
-	}
 	b, _ := builder(t, published(t, map[string]string{"requirements.txt": "lib==1.0.0\n"}))
+	long, short := mustBuild(t, b, Spec{Name: "lib", Version: "10.1.0.0"}), mustBuild(t, b, Spec{Name: "lib", Version: "10.1"})
+	if PyPI.Compare(long.Version, short.Version) != 0 || !short.Cached || long.Digest != short.Digest {
+		t.Errorf("10.1 and 10.1.0.0 are two builds: %+v, %+v", short, long)
+	}
 	d, err := b.Source.driver("lib")
 	must(t, err)
 	got, err := b.Versions(t.Context(), d)
