@@ -126,7 +126,7 @@ func (a *app) printError(ctx context.Context, err error) int {
 	}
 	for _, hint := range exit.hints {
 		if command, is := strings.CutPrefix(hint, "assay "); is {
-			hint = wording.Program + " " + command
+			hint = wording.Command("") + " " + command
 		}
 		fmt.Fprintln(a.stderr, "assay: hint:", hint) // not folded: most are commands to copy
 	}

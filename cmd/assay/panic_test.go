@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/internal/analysis/wording"
 	"assay/internal/lab"
 	"assay/internal/store"
 	"assay/internal/sys/guard"
@@ -68,5 +69,18 @@ func TestInterruptedAudit(t *testing.T) {
 	}
 	if err := errors.New("disk"); !errors.Is(a.unaudited(t.Context(), auditFlags{}, err), err) {
 		t.Error("an audit that nobody interrupted has another error")
+	}
+}
+
+// A hint is a command that runs as it is printed, wherever the program lies.
+func TestHintsArePasted(t *testing.T) {
+	program := wording.Program
+	t.Cleanup(func() { wording.Program = program })
+	wording.Program = "../my dir/assay"
+	var out bytes.Buffer
+	a := &app{stderr: &out}
+	a.printError(t.Context(), usage(errors.New("no run"), "assay run quick makes one"))
+	if want := "assay: error: no run\nassay: hint: '../my dir/assay' run quick makes one\n"; out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 }
