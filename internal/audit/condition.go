@@ -53,7 +53,7 @@ func (f *Finding) differences(of cells) []Difference {
 	for _, row := range []*analysis.Row{of.a[0], of.b[0]} {
 		f.differsIn(row, add)
 	}
-	f.differsOn(of.report.Run.Host, max(of.a[0].Cell.Clients, of.b[0].Cell.Clients), add)
+	f.differsOn(of.report.Run.Host, max(of.a[0].Cell.AllClients(), of.b[0].Cell.AllClients()), add)
 	return all
 }
 

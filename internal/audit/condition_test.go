@@ -43,6 +43,7 @@ func TestOtherConditionsRefuteNothing(t *testing.T) {
 		"the source's own":  {published.Source{Conditions: home, Versions: versions}, nil, 8, audit.Fails, ""},
 		"cores":             {published.Source{Conditions: with(func(c *published.Conditions) { c.Cores = "4" }), Versions: versions}, nil, 8, audit.NotReproduced, "cores 2, the source's 4"},
 		"cores, one client": {published.Source{Conditions: with(func(c *published.Conditions) { c.Cores = "4" }), Versions: versions}, nil, 1, audit.Fails, ""},
+		"cores, two":        {published.Source{Conditions: with(func(c *published.Conditions) { c.Cores = "4" }), Versions: versions}, nil, 2, audit.NotReproduced, "cores 2, the source's 4"},
 		"system":            {published.Source{Conditions: with(func(c *published.Conditions) { c.OS = "darwin" }), Versions: versions}, nil, 1, audit.NotReproduced, "linux/amd64, the source's darwin/amd64"},
 		"architecture":      {published.Source{Conditions: with(func(c *published.Conditions) { c.Arch = "arm64" }), Versions: versions}, nil, 1, audit.NotReproduced, "linux/amd64, the source's linux/arm64"},
 		"n":                 {published.Source{Conditions: with(func(c *published.Conditions) { c.Cell = map[string]string{"n": "64"} }), Versions: versions}, nil, 1, audit.NotReproduced, "n 4, the source's 64"},
@@ -159,6 +160,7 @@ func TestFailedRequests(t *testing.T) {
 	}{
 		"one of a million":                 {6e-6, false, audit.Holds, "failed-requests: 0.0001 % of the requests failed"},
 		"one of two hundred, every launch": {0.005, true, audit.Holds, "failed-requests: 0.5 % of the requests failed"},
+		"over one of a hundred":            {0.011, true, audit.Broken, "; 1.1 % of its requests failed"},
 		"one of ten":                       {0.6, false, audit.Broken, "; 10 % of its requests failed"},
 		"no rate":                          {0, false, audit.Broken, "busy"},
 	} {

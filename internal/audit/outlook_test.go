@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -52,5 +53,36 @@ func TestOutlook(t *testing.T) {
 	f = judge(t, published.Source{Name: "s"}, sized(published.Faster, 3, "b", "z"), reports(t, cells))
 	if got := printed(t, f); strings.Contains(got, "likely takes") || !strings.Contains(got, "assay plan check with its selection") {
 		t.Errorf("of a cell that was not measured it says how long that takes:\n%s", got)
+	}
+}
+
+// A claim that states no size needs as many launches as its mirror image: what excludes that a is
+// slower than b excludes that b is faster.
+func TestOutlookOfDirections(t *testing.T) {
+	launches := func(expect published.Expectation, gain float64) string {
+		c := claim(expect, 0)
+		c.Where, c.Compare[0].A, c.Compare[0].B = map[string]string{}, map[string]string{"profile": "p"}, map[string]string{"profile": "q"}
+		var trials []assay.Trial
+		for profile, mean := range map[string]float64{"p": -gain / 2, "q": gain / 2} {
+			trials = append(trials, cellTrials("a", 6, 1000, func(t *assay.Trial) {
+				t.Cell.Profile, t.Took = profile, time.Second
+				t.Figures[assay.NsPerOp] = 1000 * math.Exp(mean+0.03*math.Copysign(1, mean)*float64(t.Launch%3-1))
+			})...)
+		}
+		run := assay.Run{ID: "r1", Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Margin: 0.02}}
+		text := printed(t, judge(t, published.Source{}, c, listed(t, run, trials)))
+		_, after, _ := strings.Cut(text, "likely takes ")
+		takes, _, found := strings.Cut(after, " of each cell")
+		if !found {
+			t.Fatalf("%s with a gain of %g: nothing of launches in\n%s", expect, gain, text)
+		}
+		return takes
+	}
+	for _, gain := range []float64{-0.01, 0.004, 0.012} {
+		for expect, mirror := range map[published.Expectation]published.Expectation{published.Faster: published.Slower, published.NotFaster: published.NotSlower} {
+			if got, want := launches(expect, gain), launches(mirror, -gain); got != want {
+				t.Errorf("%s with a gain of %g takes %s; %s with the opposite %s", expect, gain, got, mirror, want)
+			}
+		}
 	}
 }

@@ -75,7 +75,8 @@ func examine(t *testing.T, path string, change ...func(*Options)) []Finding {
 
 func TestHealthy(t *testing.T) {
 	const unindexed = "CREATE TABLE note AS SELECT title FROM post" // ANALYZE would tell nothing of it
-	found := examine(t, database(t, append(slices.Clone(healthy), unindexed)...), func(o *Options) {
+	other := []string{"CREATE TABLE place (x, y, PRIMARY KEY (x, y))", "CREATE TABLE visit (a, b, FOREIGN KEY (b, a) REFERENCES Place(Y, x))"} // names have no case
+	found := examine(t, database(t, slices.Concat(healthy, other, []string{unindexed})...), func(o *Options) {
 		o.SyncRate, o.Settings = 5000, map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}
 	})
 	if len(found) != 0 {
@@ -148,13 +149,18 @@ func TestPlantedProblems(t *testing.T) {
 		{"corrupt", "post_author_day", damaged, nothing},
 		{"corrupt", "disk image is malformed", truncated, nothing},
 		{"foreign-key-violations", "1 rows of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
+		{"foreign-key-violations", "1 rows of q without a row of Author", with("CREATE TABLE q (b REFERENCES Author)", "INSERT INTO q VALUES (777)"), nothing},
 		{"foreign-key-parent", "q(b) refers to p(id), which no PRIMARY KEY and no UNIQUE index keeps unique", with("CREATE TABLE p (id INT)", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
 		{"foreign-key-parent", "q(b) refers to p(id), which no", with("CREATE TABLE p (id INT)", "CREATE UNIQUE INDEX p_id ON p(id) WHERE id > 0", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
+		{"foreign-key-parent", `"q" referencing "p": its UNIQUE index sorts otherwise`, with("CREATE TABLE p (name TEXT)", "CREATE UNIQUE INDEX p_name ON p(name COLLATE NOCASE)", "CREATE TABLE q (b TEXT REFERENCES p(name))"), nothing},
 		{"foreign-key-parent", "q(b) refers to gone, which is not there", with("CREATE TABLE q (b REFERENCES gone)", "INSERT INTO q VALUES (1)"), nothing},
 		{"foreign-key-parent", "q(b) refers to v, which is no table", with("CREATE VIEW v AS SELECT 1 AS id", "CREATE TABLE q (b REFERENCES v(id))"), nothing},
 		{"foreign-key-parent", "q(b) refers to the primary key of p, which has 2 columns", with("CREATE TABLE p (x, y, PRIMARY KEY (x, y))", "CREATE TABLE q (b REFERENCES p)"), nothing},
 		{"disk", "tmpfs", with(), func(o *Options) { o.Disk = func(string) string { return "tmpfs keeps its files in memory" } }},
 		{"wal-size", "a checkpoint begins at 4.1 MB (wal_autocheckpoint = 1000)", nil, nothing},
+		{"wal-size", "no checkpoint begins by itself (wal_autocheckpoint = 0)", nil, func(o *Options) {
+			o.Settings = map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1", "wal_autocheckpoint": "0"}
+		}},
 		{"journal-mode", "not in WAL", with("PRAGMA journal_mode = DELETE"), nothing},
 		{"scan", "SCAN p (5000 rows)", with(), func(o *Options) { o.Queries = append(o.Queries, "SELECT id FROM post AS p WHERE p.title = ?") }},
 		{"foreign-key-index", "post has 5000 rows and no index that begins with author", with("DROP INDEX post_author_day", "ANALYZE"), func(o *Options) { o.Queries = nil }},

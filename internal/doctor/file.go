@@ -49,8 +49,12 @@ func (p *patient) journal(ctx context.Context) error {
 	}
 	checkpoint := p.checkpoint()
 	if info.Size() > walLimit(checkpoint*size) {
+		begins := "a checkpoint begins at " + megabytes(checkpoint*size)
+		if checkpoint <= 0 {
+			begins = "no checkpoint begins by itself"
+		}
 		p.add("wal-size", "checkpoints do not get to the end of the log: a reader or a transaction stays or stayed open, or one transaction wrote so much; reads get slower",
-			fmt.Sprintf("the log has %s, and a checkpoint begins at %s (wal_autocheckpoint = %d)", megabytes(info.Size()), megabytes(checkpoint*size), checkpoint),
+			fmt.Sprintf("the log has %s, and %s (wal_autocheckpoint = %d)", megabytes(info.Size()), begins, checkpoint),
 			p.sqlite3("PRAGMA wal_checkpoint(TRUNCATE)")+", and end transactions and close rows early; PRAGMA journal_size_limit bounds what is left of it")
 	}
 	return nil

@@ -43,18 +43,24 @@ func (p *patient) foreignKeys(ctx context.Context) error {
 // nothing that is unique.
 func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) error {
 	broken := false
+	noParent := func(parents, evidence string) {
+		broken = true
+		p.add("foreign-key-parent", "changes of "+t.name+" or "+parents+" fail as soon as foreign keys are on", evidence,
+			"the table that it refers to, with a PRIMARY KEY or a UNIQUE index on those columns; or a column without REFERENCES")
+	}
 	for _, key := range keys {
 		why, err := p.parentless(ctx, key)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			broken = true
-			p.add("foreign-key-parent", "changes of "+t.name+" or "+key.parent+" fail as soon as foreign keys are on", fmt.Sprintf("%s(%s) refers to %s", t.name, strings.Join(key.columns, ", "), why),
-				"the table that it refers to, with a PRIMARY KEY or a UNIQUE index on those columns; or a column without REFERENCES")
+			noParent(key.parent, fmt.Sprintf("%s(%s) refers to %s", t.name, strings.Join(key.columns, ", "), why))
 		}
 	}
 	rows, err := p.texts(ctx, `SELECT parent, count(*) FROM pragma_foreign_key_check(?) GROUP BY 1 ORDER BY 2 DESC`, t.name)
+	if dataset.NeedsApplication(err) && !broken && strings.Contains(err.Error(), mismatch) {
+		noParent("its parent", dataset.Refusal(err)+": its UNIQUE index sorts otherwise than the columns")
+	}
 	if broken && dataset.NeedsApplication(err) {
 		return nil
 	}
@@ -71,6 +77,9 @@ func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) er
 	}
 	return nil
 }
+
+// mismatch is what SQLite says of a parent that is unique, but in another collation.
+const mismatch = "foreign key mismatch"
 
 // parentless says why a key refers to nothing by which SQLite finds one row; empty where
 // it does.
@@ -103,8 +112,7 @@ func (p *patient) parentless(ctx context.Context, key foreignKey) (string, error
 	return fmt.Sprintf("%s(%s), which no PRIMARY KEY and no UNIQUE index keeps unique", key.parent, strings.Join(key.to, ", ")), err
 }
 
-// uniqueTogether are the columns of each UNIQUE index of a table that holds all rows and
-// sorts each column as the table does.
+// uniqueTogether are the columns of each UNIQUE index of a table that holds all rows.
 func (p *patient) uniqueTogether(ctx context.Context, table string) ([][]string, error) {
 	indexes, err := p.texts(ctx, `SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial`, table)
 	var all [][]string

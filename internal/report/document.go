@@ -113,9 +113,12 @@ func (r *Report) addTables(d *doc.Document) {
 	baseline := r.Run.Baseline
 	d.Add(doc.Paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
 		"± is the longer side of the figure's 95 %% CI. A bound is one-sided. "+
-		"Times are of alternating instances: alone, writes take up to 20 %% less. Reads are of a database that nobody writes. n counts launches. The data do not separate rows that share a rank. "+
+		"n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Driver.Name, "the reference"), profileWords(baseline.Profile))
+	if all := r.circumstances(); len(all) > 0 {
+		d.Add(doc.Paragraph, "As measured, %s.", strings.Join(all, "; "))
+	}
 	if target := r.Run.Options.Capacity; target != "" {
 		d.Add(doc.Paragraph, "capacity/s is the mean of the arrival rates that met %s in the steps that confirm it; each launch searches anew.", target)
 	}

@@ -114,7 +114,7 @@ func (r *Report) look(a analysis.Answer, anchors map[*analysis.Table]string) *lo
 			}
 		}
 	}
-	v.Legend = strings.Join(append(markWords(text.String(), "of another durability, not compared"), instancesNote), "; ")
+	v.Legend = strings.Join(append(markWords(text.String(), "of another durability, not compared"), m.circumstances...), "; ")
 	return v
 }
 

@@ -18,8 +18,9 @@ type matrix struct {
 	lines   []matrixLine
 	legend  string
 
-	baseline string
-	tight    bool // one space between columns
+	baseline      string
+	circumstances []string
+	tight         bool // one space between columns
 }
 
 type matrixLine struct {
@@ -61,7 +62,7 @@ const (
 )
 
 func (r *Report) matrix(a analysis.Answer) *matrix {
-	m := &matrix{columns: a.Columns}
+	m := &matrix{columns: a.Columns, circumstances: r.circumstances()}
 	everywhere := r.everywhere()
 	baseline := ""
 	if a.Baseline >= 0 {

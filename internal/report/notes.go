@@ -275,8 +275,27 @@ func legend(m *matrix, baseline string) string {
 	if baseline != "" && strings.Contains(text.String(), "x") {
 		parts = slices.Insert(parts, 0, "x: times what "+baseline+" takes")
 	}
-	return strings.Join(append(parts, instancesNote), "; ")
+	return strings.Join(append(parts, m.circumstances...), "; ")
 }
 
-// instancesNote says what times are that are read as a program's own.
-const instancesNote = "programs take turns: alone, writes take up to 20 % less; reads have no writer beside them"
+// circumstances say in what the figures differ from those of a program alone, or with a writer. Only
+// blocks of one client take turns, where all programs of a table are on SQLite.
+func (r *Report) circumstances() (all []string) {
+	turns, reads := false, false
+	for _, t := range r.Tables {
+		divided, measured := t.Changes, false
+		for _, row := range t.Rows {
+			divided = divided && row.Cell.AllClients() == 1 && row.Cell.OfSQLite()
+			measured = measured || len(row.Figures) > 0
+		}
+		turns = turns || measured && divided
+		reads = reads || measured && !t.Changes
+	}
+	if turns {
+		all = append(all, "programs take turns: alone, writes take up to 20 % less")
+	}
+	if reads {
+		all = append(all, "reads have no writer beside them")
+	}
+	return all
+}

@@ -357,16 +357,39 @@ func TestPickSentence(t *testing.T) {
 	}
 }
 
-// Where figures are read stands of what they are: on the screen below the matrix, and in the
-// report above the tables.
+// Where figures are read stands of what they are, where that is so: on the screen below the matrix,
+// and in the report above the tables.
 func TestFiguresSayWhatTheyAreOf(t *testing.T) {
-	run, trials := analysistest.SampleRun()
-	r := mustReport(t, run, trials)
-	var screen, text bytes.Buffer
-	must(t, errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100)))
-	for name, got := range map[string]string{"screen": screen.String(), "report": text.String()} {
-		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(words, "alone, writes take up to 20 % less") {
-			t.Errorf("%s: got\n%s\nwant what times are of", name, got)
+	const turns, reads = "alone, writes take up to 20 % less", "reads have no writer beside them"
+	sqlite := func(operation string, clients, processes int) []assay.Trial {
+		cell := analysistest.Cell(operation, "a", "web")
+		cell.Clients, cell.Processes = clients, processes
+		return analysistest.Launches(cell, 3, 1000, 1)
+	}
+	write := func(trials []assay.Trial) []assay.Trial { return analysistest.Durable(trials, assay.Power, "2") }
+	store := analysistest.Change(write(sqlite("put", 1, 1)), func(t *assay.Trial) { t.Cell.Driver, t.Cell.Engine = "store", "bbolt" })
+	for name, c := range map[string]struct {
+		trials []assay.Trial
+		want   []string
+	}{
+		"both":           {append(sqlite("get", 1, 1), write(sqlite("put", 1, 1))...), []string{turns, reads}},
+		"reads":          {sqlite("get", 1, 1), []string{reads}},
+		"writes":         {write(sqlite("put", 1, 1)), []string{turns}},
+		"clients":        {write(sqlite("put", 8, 1)), nil},
+		"processes":      {write(sqlite("put", 1, 4)), nil},
+		"beside a store": {append(write(sqlite("put", 1, 1)), store...), nil}, // which cannot be paused
+		"no figure":      {[]assay.Trial{analysistest.Ended(analysistest.Cell("get", "a", "web"), assay.Failed, "no")}, nil},
+	} {
+		r := mustReport(t, analysistest.PlainRun, c.trials)
+		var screen, text, page bytes.Buffer
+		must(t, errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100), r.Write(&page, "html")))
+		for format, got := range map[string]string{"screen": screen.String(), "report": text.String(), "page": page.String()} {
+			words := strings.Join(strings.Fields(got), " ")
+			for _, says := range []string{turns, reads} {
+				if has, want := strings.Contains(words, says), slices.Contains(c.want, says); has != want {
+					t.Errorf("%s, %s: %q stands there: %t, want %t\n%s", name, format, says, has, want, got[:min(len(got), 3000)])
+				}
+			}
 		}
 	}
 }
