@@ -119,6 +119,18 @@ func TestVersionsAreMeasured(t *testing.T) {
 	}
 }
 
+// Several processes of one client need several processors, too.
+func TestCoresOfProcesses(t *testing.T) {
+	for processes, want := range map[int]audit.Verdict{1: audit.Fails, 4: audit.NotReproduced} {
+		change := func(t *assay.Trial) { t.Cell.Processes = processes }
+		run := assay.Run{ID: "r1", Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Host: map[string]string{"cores": "2"}}
+		source := published.Source{Conditions: published.Conditions{OS: "linux", Arch: "amd64", Cores: "4"}}
+		if f := judge(t, source, claim(published.Faster, 0), listed(t, run, append(cellTrials("a", 6, 2000, change), cellTrials("b", 6, 1000, change)...))); f.Verdict != want {
+			t.Errorf("%d processes: got %s, want %s", processes, f.Verdict, want)
+		}
+	}
+}
+
 // The comparisons of a claim are one family: a refutation that chance explains in so many is none.
 func TestComparisonsAreOneFamily(t *testing.T) {
 	noisy := func(driver string, ns float64) []assay.Trial {

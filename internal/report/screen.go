@@ -197,7 +197,7 @@ func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 		all = append(all, wording.Clean(about+": "+text+"."))
 	}
 	if r.singleWriter(use) {
-		all = append(all, "one-writer: give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1)).")
+		all = append(all, "one-writer: give writers a pool of their own with one connection (in Go: SetMaxOpenConns(1)).")
 	}
 	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
 		return row.Name() == use.Name() && w.Is(analysis.OfUse)
@@ -228,10 +228,13 @@ func (r *Report) singleWriter(of *analysis.Row) bool {
 		if row.Name() != of.Name() || row.Cell.AllClients() < 2 || !row.Cell.OfSQLite() {
 			continue
 		}
-		has := func(connection string) bool {
-			return slices.ContainsFunc(row.Settings, func(s assay.Setting) bool { return s.Connection == connection })
+		readers, one, more := false, false, false
+		for _, s := range row.Settings { // several of one kind are named reader-1..reader-4 (4)
+			readers = readers || strings.HasPrefix(s.Connection, "reader-")
+			one = one || s.Connection == "writer-1"
+			more = more || s.Connection != "writer-1" && strings.HasPrefix(s.Connection, "writer-")
 		}
-		if has("writer-1") && has("reader-1") && !has("writer-2") {
+		if readers && one && !more {
 			return true
 		}
 	}

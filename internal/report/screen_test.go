@@ -397,26 +397,30 @@ func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 // The DSN of a mix that has one writing connection is not all that it takes.
 func TestSingleWriter(t *testing.T) {
 	for _, test := range []struct {
-		engine  string
-		writers int
-		want    bool
-	}{{"sqlite", 0, false}, {"sqlite", 1, true}, {"sqlite", 2, false}, {"goleveldb", 1, false}} {
+		engine      string
+		connections []string // as runs name them
+		want        bool
+	}{
+		{"sqlite", []string{"reader-1..reader-4 (4)"}, false}, {"sqlite", []string{"reader-1..reader-4 (4)", "writer-1"}, true}, {"sqlite", []string{"reader-1", "writer-1", "trace"}, true},
+		{"sqlite", []string{"reader-1..reader-4 (4)", "writer-1..writer-2 (2)"}, false}, {"sqlite", []string{"reader-1", "writer-1", "writer-2"}, false},
+		{"sqlite", []string{"writer-1"}, false}, {"goleveldb", []string{"reader-1..reader-4 (4)", "writer-1"}, false},
+	} {
 		run := plainRun("mattn", "modernc")
 		var trials []assay.Trial
 		for i, driver := range []string{"mattn", "modernc"} {
 			c := cellOf("mix", driver, "web", "")
 			c.Clients, c.Pool, c.Idle, c.Engine = 8, 4, 4, test.engine
 			trials = append(trials, analysistest.Change(analysistest.Launches(c, 8, 40000*(1+float64(i)), i+1), func(t *assay.Trial) {
-				t.Settings = []assay.Setting{{Name: "a", Connection: "reader-1", Effective: "1"}}
-				for w := range test.writers {
-					t.Settings = append(t.Settings, assay.Setting{Name: "a", Connection: fmt.Sprint("writer-", w+1), Effective: "1"})
+				t.Settings = nil
+				for _, name := range test.connections {
+					t.Settings = append(t.Settings, assay.Setting{Name: "a", Connection: name, Effective: "1"})
 				}
 			})...)
 		}
 		var out strings.Builder
 		must(t, mustReport(t, run, trials).WriteScreen(&out, Screen{Width: 100}))
 		if got := strings.Contains(out.String(), "SetMaxOpenConns(1)"); got != test.want {
-			t.Errorf("%d writers of %s: got one writer advised %v, want %v:\n%s", test.writers, test.engine, got, test.want, out.String())
+			t.Errorf("%q of %s: got one writer advised %v, want %v:\n%s", test.connections, test.engine, got, test.want, out.String())
 		}
 	}
 }
@@ -555,7 +559,7 @@ func TestNotesBesidePicks(t *testing.T) {
 			trials[i].Figures[assay.BusyOp] = 3
 		}
 	}
-	const writers = "one-writer: give writers a pool of their own with one connection, as here (in Go: SetMaxOpenConns(1))."
+	const writers = "one-writer: give writers a pool of their own with one connection (in Go: SetMaxOpenConns(1))."
 	run := plainRun("mattn", "modernc")
 	for name, c := range map[string]struct {
 		timeout string
