@@ -92,17 +92,18 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 	if err != nil {
 		return result, err
 	}
-	if flags.measure {
-		if err := a.measureUnmeasured(ctx, patterns, flags, table); err != nil {
-			return result, err
-		}
-	}
 	packages, err := lint.Run(ctx, flags.dir, patterns, table)
-	if err == nil && flags.measure && len(packages.Untried) > 0 {
-		if err = a.tryUntried(ctx, packages.Untried, table); err == nil {
-			packages, err = lint.Run(ctx, flags.dir, patterns, table)
+	again := func(lacks bool, measure func() error) {
+		if err == nil && flags.measure && lacks {
+			if err = measure(); err == nil {
+				packages, err = lint.Run(ctx, flags.dir, patterns, table)
+			}
 		}
 	}
+	again(len(packages.Unmeasured) > 0, func() error {
+		return a.measureUnmeasured(packages.Unmeasured, table, func(l *lab.Lab, spec string) (facts.Facts, error) { return l.Facts(ctx, spec) })
+	})
+	again(len(packages.Untried) > 0, func() error { return a.tryUntried(ctx, packages.Untried, table) })
 	if err != nil {
 		return result, err
 	}
@@ -120,14 +121,9 @@ func (a *app) lintConfigurations(ctx context.Context, flags lintFlags) (lint.Res
 	if err != nil || !flags.measure || len(result.Unmeasured) == 0 {
 		return result, err
 	}
-	k, err := a.factsKeeper(table)
+	err = a.measureUnmeasured(result.Unmeasured, table, func(l *lab.Lab, spec string) (facts.Facts, error) { return measureLibrary(ctx, l.Cache, spec) })
 	if err != nil {
 		return result, err
-	}
-	for _, spec := range result.Unmeasured {
-		if err := k.keep(measureLibrary(ctx, k.lab.Cache, spec)); err != nil {
-			return result, err
-		}
 	}
 	return lint.Configurations(ctx, flags.dir, table)
 }
@@ -202,22 +198,16 @@ func (k factsKeeper) keep(f facts.Facts, err error) error {
 	return nil
 }
 
-// measureUnmeasured measures the drivers of the packages that have no facts.
-func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags lintFlags, table *facts.Table) error {
-	drivers, err := lint.Unmeasured(ctx, flags.dir, patterns, table)
-	if err != nil || len(drivers) == 0 {
-		return err
-	}
+// measureUnmeasured measures releases that have no facts. What go.mod replaces by a folder has
+// no version.
+func (a *app) measureUnmeasured(specs []string, table *facts.Table, measure func(*lab.Lab, string) (facts.Facts, error)) error {
 	k, err := a.factsKeeper(table)
-	if err != nil {
-		return err
-	}
-	for _, d := range drivers {
-		if err := k.keep(k.lab.Facts(ctx, d.String())); err != nil {
-			return err
+	for _, spec := range specs {
+		if err == nil && !strings.HasSuffix(spec, "@") {
+			err = k.keep(measure(k.lab, spec))
 		}
 	}
-	return nil
+	return err
 }
 
 // tryUntried makes experiments with parameters that are nearly known ones, and keeps

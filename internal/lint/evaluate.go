@@ -111,6 +111,8 @@ func (e *evaluator) called(call *ast.CallExpr, known values, depth int) string {
 		return e.format(call.Args, known, depth)
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
 		return e.joined(call.Args[0], e.within(call.Args[1], known, depth), known, depth)
+	case path == "strings" && rewrites[name] > 0 && rewrites[name] == len(call.Args):
+		return e.rewritten(name, call.Args, known, depth)
 	case path == "cmp" && name == "Or" && len(call.Args) > 0:
 		return e.oneOf(call.Pos(), call.Args, known, depth)
 	case path == viper && name == "GetString" && len(call.Args) == 1:
@@ -147,6 +149,27 @@ func (e *evaluator) configured(call *ast.CallExpr, known values, depth int) stri
 		return unknown
 	}
 	return e.oneOf(call.Pos(), all, known, depth)
+}
+
+// rewrites are functions of strings that change what they are given first, with the number of
+// their arguments.
+var rewrites = map[string]int{"TrimPrefix": 2, "TrimSuffix": 2, "ReplaceAll": 3}
+
+// rewritten is a text as such a function returns it, where all its arguments are known.
+func (e *evaluator) rewritten(name string, args []ast.Expr, known values, depth int) string {
+	all := make([]string, 3)
+	for i, arg := range args {
+		all[i] = e.within(arg, known, depth)
+	}
+	switch {
+	case strings.Contains(all[1]+all[2], unknown):
+		return unknown
+	case name == "TrimPrefix":
+		return strings.TrimPrefix(all[0], all[1])
+	case name == "TrimSuffix":
+		return strings.TrimSuffix(all[0], all[1])
+	}
+	return strings.ReplaceAll(all[0], all[1], all[2])
 }
 
 // joined is the text of all elements of a list.

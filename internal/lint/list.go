@@ -182,22 +182,6 @@ func excludedImport(name string) string {
 // ofSQLite is a package for SQLite, also one that no experiment is about.
 var ofSQLite = regexp.MustCompile(`(?i)sqlite|sqlcipher|libsql`)
 
-// Unmeasured returns the drivers that packages reach at versions without facts.
-func Unmeasured(ctx context.Context, dir string, patterns []string, table *facts.Table) ([]Driver, error) {
-	p, err := loadProgram(ctx, dir, patterns, table)
-	if err != nil {
-		return nil, err
-	}
-	var all []Driver
-	for _, path := range p.libraries.paths() {
-		driver, there := p.version(path)
-		if _, measured := table.Find(driver.Name, driver.Version); there && !measured && driver.Version != "" {
-			all = append(all, driver)
-		}
-	}
-	return all, nil
-}
-
 // version is the driver that the program has, with the version that was chosen.
 func (p *program) version(path string) (Driver, bool) {
 	l := p.byPath[path]

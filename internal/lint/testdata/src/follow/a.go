@@ -149,3 +149,14 @@ func others() {
 	_, q["cache"] = pair()
 	sql.Open("sqlite3", "entry.db?mode=ro&"+q.Encode()) // want `ignores mode=ro`
 }
+
+func rewritten(dsn string) {
+	dsn = strings.TrimPrefix(dsn, "sqlite://")
+	dsn = strings.TrimSuffix(dsn, ";")
+	if !strings.Contains(dsn, "?") {
+		dsn += "?mode=ro" // want `ignores mode=ro`
+	}
+	sql.Open("sqlite3", strings.ReplaceAll(dsn, " ", "%20"))
+}
+
+func rewrites() { rewritten("sqlite://rewritten.db;") }
