@@ -63,7 +63,8 @@ func TestBuildsAreCounted(t *testing.T) {
 	must(t, err)
 	told := &toldBuilds{}
 	l := &Lab{Source: build.Source{Dir: root}, Cache: t.TempDir(), Watcher: told}
-	log := l.countBuilds(t.Context(), []assay.Case{{Cell: assay.Cell{Driver: "mattn"}}, {Cell: assay.Cell{Driver: "bbolt"}}, {Cell: assay.Cell{Driver: "mattn"}}})
+	log := l.countBuilds(t.Context(), []assay.Case{{Cell: assay.Cell{Driver: "mattn"}}, {Cell: assay.Cell{Driver: "bbolt"}}, {Cell: assay.Cell{Driver: "mattn"}},
+		{Cell: assay.Cell{Driver: "missing"}}}) // there is none to build
 	for _, worker := range []string{"bbolt", "mattn", "bbolt", "mattn, layout 1"} {
 		log(build.Event{Worker: worker, State: build.Building})
 	}
