@@ -12,7 +12,7 @@ struct Fjall {
 }
 
 impl Store for Fjall {
-    const NAME: &'static str = "fjall";
+    const CRATE: &'static str = "fjall";
     const SETTINGS: &'static [&'static str] = &["sync", "block_cache"];
 
     fn open(folder: &str, settings: &Settings) -> Result<Fjall> {

@@ -21,7 +21,7 @@ const MAP_SIZE: usize = 64 << 30;
 const READERS: u32 = 4096;
 
 impl Store for Heed {
-    const NAME: &'static str = "heed";
+    const CRATE: &'static str = "heed";
     const SETTINGS: &'static [&'static str] = &["sync", "meta_sync", "readahead"];
     const PROCESSES: bool = true;
 

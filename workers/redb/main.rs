@@ -14,7 +14,7 @@ struct Redb {
 }
 
 impl Store for Redb {
-    const NAME: &'static str = "redb";
+    const CRATE: &'static str = "redb";
     const SETTINGS: &'static [&'static str] = &["sync"];
 
     fn open(folder: &str, settings: &Settings) -> Result<Redb> {

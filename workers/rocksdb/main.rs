@@ -52,9 +52,12 @@ unsafe fn bytes<'a>(call: impl FnOnce(*mut usize) -> *const u8) -> &'a [u8] {
 }
 
 impl Store for RocksDB {
-    const NAME: &'static str = "rocksdb";
-    const VERSION: Option<&'static str> = Some(env!("ROCKSDB_VERSION"));
+    const CRATE: &'static str = "rocksdb";
     const SETTINGS: &'static [&'static str] = &["sync", "block_cache", "memtable_size"];
+
+    fn version() -> String {
+        env!("ROCKSDB_VERSION").into()
+    }
 
     fn open(folder: &str, settings: &Settings) -> Result<RocksDB> {
         let path = CString::new(folder)?;

@@ -13,7 +13,6 @@ impl Driver for Rusqlite {
     type Db = Connection;
     type Statement = Statement<'static>;
     type Error = Error;
-    const NAME: &'static str = "rusqlite";
     const CRATE: &'static str = "rusqlite";
     const OPENS: &'static str = "let db = rusqlite::Connection::open({{dsn}})?;";
     const EXECUTES: &'static str = "db.execute_batch({{sql}})?;";

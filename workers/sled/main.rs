@@ -14,7 +14,7 @@ struct Sled {
 }
 
 impl Store for Sled {
-    const NAME: &'static str = "sled";
+    const CRATE: &'static str = "sled";
     const SETTINGS: &'static [&'static str] = &["sync", "block_cache"];
 
     fn open(folder: &str, settings: &Settings) -> Result<Sled> {

@@ -21,7 +21,7 @@ var named = map[string][]string{
 	".mod":  {"assay/workers/%s\n"},
 	".py":   {"name = \"%s\"\n"},
 	".js":   {"name: \"%s\",\n"},
-	".rs":   {"NAME: &'static str = \"%s\"", "Worker %s "},
+	".rs":   {"Worker %s "},
 	".toml": {`"worker-%s"`},
 	".lock": {`"worker-%s"`},
 }

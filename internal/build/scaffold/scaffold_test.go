@@ -35,8 +35,8 @@ func TestWrite(t *testing.T) {
 		"bbolt":           {"go.mod": "go.etcd.io/bbolt v", "main.go": `"fresh"`},
 		Example("python"): {"main.py": `name = "fresh"`, "README.md": "# fresh", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
 		Example("node"):   {"main.js": `name: "fresh"`, "README.md": "# fresh", "worker": "interpreter", "worker.js": "protocol", "build": "npm $how"},
-		Example("rust"):   {"main.rs": `NAME: &'static str = "fresh"`, "Cargo.toml": `name = "worker-fresh"`, "Cargo.lock": `name = "worker-fresh"`, "assay.rs": "protocol", "build": "cargo"},
-		"redb":            {"main.rs": `NAME: &'static str = "fresh"`, "Cargo.toml": `redb = "=`, "Cargo.lock": "name = \"redb\"\n"},
+		Example("rust"):   {"main.rs": "Worker fresh drives", "Cargo.toml": `name = "worker-fresh"`, "Cargo.lock": `name = "worker-fresh"`, "assay.rs": "protocol", "build": "cargo"},
+		"redb":            {"main.rs": `CRATE: &'static str = "redb"`, "Cargo.toml": `redb = "=`, "Cargo.lock": "name = \"redb\"\n"},
 	} {
 		folder, err := Write(dir, "fresh", like)
 		if want := filepath.Join(dir, "workers", "fresh"); err != nil || folder != want {

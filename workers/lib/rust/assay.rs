@@ -70,10 +70,14 @@ fn file(j: &Json, key: &str) -> Result<Option<File>, Refusal> {
     path.map(|path| File::options().append(true).create(key != "rows").open(path)).transpose().map_err(failed)
 }
 
+/// The name of the worker, which Cargo.toml has behind "worker-".
+const NAME: &str = env!("CARGO_PKG_NAME").split_at("worker-".len()).1;
+
 /// The version of a crate, by Cargo.lock.
 fn locked(name: &str) -> String {
     let entry = format!("name = \"{name}\"\nversion = \"");
-    include_str!("Cargo.lock").split(&entry).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or("unknown").into()
+    let found = include_str!("Cargo.lock").split(&entry).nth(1).and_then(|rest| rest.split('"').next());
+    found.unwrap_or_else(|| panic!("Cargo.lock has no crate {name}, which CRATE in main.rs names")).into()
 }
 
 #[derive(Clone, Copy, PartialEq)]

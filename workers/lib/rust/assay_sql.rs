@@ -14,9 +14,8 @@ pub trait Driver: Sync {
     type Db: 'static;
     type Statement: 'static;
     type Error: std::fmt::Display;
-    const NAME: &'static str;
     /// The crate whose version is the driver's.
-    const CRATE: &'static str = Self::NAME;
+    const CRATE: &'static str;
     /// The code that opens {{dsn}}, and that runs {{sql}}.
     const OPENS: &'static str;
     const EXECUTES: &'static str;
@@ -196,7 +195,7 @@ impl<D: Driver> Engine for Sql<D> {
         let conn = self.connect("hello", ":memory:", &[]).map_err(failed)?;
         let column = |sql| self.query(conn.db, sql).map(|rows| rows.concat()).map_err(failed);
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "query", "answers"], "target": {
-            "driver": D::NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": column("SELECT sqlite_version()")?.concat(),
+            "driver": NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": column("SELECT sqlite_version()")?.concat(),
             "compile_options": column("PRAGMA compile_options")?, "facts": {"api": D::CRATE, "source_id": column("SELECT sqlite_source_id()")?.concat(), "clients": "threads",
                 "uncounted": "allocs, alloc_bytes: those of SQLite", "open": D::OPENS, "execute": D::EXECUTES}}}))
     }

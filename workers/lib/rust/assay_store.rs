@@ -20,22 +20,19 @@ pub trait Transaction {
 
 /// An open store, which all clients share.
 pub trait Store: Sync + Sized {
-    const NAME: &'static str;
     /// The crate whose version is the driver's.
-    const CRATE: &'static str = Self::NAME;
-    /// The driver's version, where it is of no crate.
-    const VERSION: Option<&'static str> = None;
+    const CRATE: &'static str;
     /// The settings that it takes, of those in kit/kv/kv.go; sizes are in bytes.
     const SETTINGS: &'static [&'static str];
     /// Whether several processes may have it open.
     const PROCESSES: bool = false;
 
     fn version() -> String {
-        Self::VERSION.map_or_else(|| locked(Self::CRATE), String::from)
+        locked(Self::CRATE)
     }
     /// The engine, where it has a name and a version of its own.
     fn engine() -> (&'static str, String) {
-        (Self::NAME, Self::version())
+        (NAME, Self::version())
     }
     /// Opens the store in a folder, or makes it.
     fn open(folder: &str, settings: &Settings) -> Result<Self>;
@@ -51,8 +48,8 @@ pub trait Store: Sync + Sized {
         self.view(&mut |t| Ok(found = t.get(key, into)?))?;
         Ok(found)
     }
-    /// The class of durability with these settings: what the documentation promises, or
-    /// less where `assay crash` has refuted that.
+    /// The class of durability with these settings, of those in docs/durability.md: what
+    /// the documentation promises, or less where `assay crash` has refuted that.
     fn durability(settings: &Settings) -> &'static str;
     /// The settings that the library shows.
     fn effective(&self) -> Vec<(&'static str, String)> {
@@ -162,7 +159,7 @@ impl<S: Store> Engine for Kv<S> {
     fn hello(&self) -> Reply {
         let (engine, version) = S::engine();
         let capabilities: &[&str] = if S::PROCESSES { &["kv", "query", "answers", "processes"] } else { &["kv", "query", "answers"] };
-        Ok(json!({"type": "hello", "protocol": 1, "capabilities": capabilities, "target": {"driver": S::NAME, "engine": engine,
+        Ok(json!({"type": "hello", "protocol": 1, "capabilities": capabilities, "target": {"driver": NAME, "engine": engine,
             "driver_version": S::version(), "engine_version": version, "facts": {"api": "key-value", "clients": "threads",
                 "crate": S::CRATE, "pool": "none: one handle that all clients share"}}}))
     }
@@ -170,8 +167,9 @@ impl<S: Store> Engine for Kv<S> {
     fn open(&mut self, r: &Json) -> Reply {
         ensure(text(r, "dsn").is_empty() && list(r, "each").is_empty() && list(r, "once").is_empty(), || unsupported("a store takes no DSN and no SQL"))?;
         let settings = Settings(r["settings"].as_object().cloned().unwrap_or_default());
-        let other = settings.0.keys().find(|name| !S::SETTINGS.contains(&name.as_str()));
-        ensure(other.is_none(), || unsupported(format!("{} has no setting {other:?}", S::NAME)))?;
+        for name in settings.0.keys() {
+            ensure(S::SETTINGS.contains(&name.as_str()), || unsupported(format!("{NAME} has no setting {name}")))?;
+        }
         std::fs::create_dir_all(text(r, "path")).map_err(failed)?;
         self.store = Some(S::open(text(r, "path"), &settings).map_err(failed)?);
         let names = |kind: &'static str, n: u64| (1..=n).map(move |i| format!("{kind}-{i}"));
@@ -251,7 +249,7 @@ impl<S: Store> Engine for Kv<S> {
 
     fn check(&mut self) -> std::result::Result<&'static str, Refusal> {
         let checked = self.store.as_mut().and_then(S::check);
-        checked.ok_or_else(|| unsupported(format!("{} has no check of its own", S::NAME)))?.map_err(failed)
+        checked.ok_or_else(|| unsupported(format!("{NAME} has no check of its own")))?.map_err(failed)
     }
 
     fn close(&mut self) {
