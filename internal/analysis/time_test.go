@@ -84,8 +84,9 @@ func TestTimeOfTheWholeOperation(t *testing.T) {
 		}
 		return trials
 	}
+	run := analysistest.PlainRun
 	answer := func(trials ...[]assay.Trial) Answer {
-		r, err := New(analysistest.PlainRun, analysistest.Each(slices.Concat(trials...)))
+		r, err := New(run, analysistest.Each(slices.Concat(trials...)))
 		must(t, err)
 		return r.Answer()
 	}
@@ -100,6 +101,12 @@ func TestTimeOfTheWholeOperation(t *testing.T) {
 	}
 	if two := answer(of("get", "1", 1), of("get", "2", 0), of("scan", "1", 0)); len(two.Open) != 1 || two.Needs != reserved(needs+other) {
 		t.Errorf("with another size: got %s for %d tables, want %s for one", two.Needs, len(two.Open), reserved(needs+other))
+	}
+	run.MinTime = time.Minute
+	missing := analysistest.Ended(analysistest.Cell("new", "modernc", "web"), assay.NotRun, "the budget ended")
+	missing.Launch, missing.Took, missing.Group = 0, 0, "reads"
+	if all := answer(of("get", "1", 1), of("get", "2", 0), []assay.Trial{missing}); all.Needs != reserved(time.Minute+needs) {
+		t.Errorf("with what was never measured: got %s, want %s: the least launches of all are in it", all.Needs, reserved(time.Minute+needs))
 	}
 }
 
