@@ -198,6 +198,8 @@ func (m *Measuring) hindrance(move Move) string {
 			words = append(words, "--dir", m.request.Dir)
 		}
 		return "plan " + m.request.Plan.Name + " has no kv operations: " + wording.Command("", words...)
+	case d.Ecosystem != build.Go && !(d.Ecosystem.IsVersion(move.Base.Version) && d.Ecosystem.IsVersion(move.Head.Version)):
+		return "no file says which version of " + d.Package + " is installed: keep a lock file in git, or measure it with assay gate --driver " + d.Name + " --base VERSION --head VERSION"
 	case move.Head.Fork != "":
 		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
 	case move.Base.Fork != "":

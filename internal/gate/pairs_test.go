@@ -111,6 +111,18 @@ func TestMovedToAFolder(t *testing.T) {
 	}
 }
 
+// Where a lock file says no version, as one that asks for a range, the upgrade is not measured.
+func TestMovedRange(t *testing.T) {
+	m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "."}}
+	driver := build.Driver{Name: "rusqlite", Ecosystem: build.Cargo, Package: "rusqlite"}
+	for versions, measured := range map[[2]string]bool{{"0.37.0", "0.42.0"}: true, {"0.37", "0.42"}: false, {"0.37.0", `rusqlite = ">=0.38"`}: false} {
+		got, err := m.movedPair(t.Context(), Move{driver, Requirement{Version: versions[0]}, Requirement{Version: versions[1]}})
+		if err != nil || (got.notMeasured == "") != measured {
+			t.Errorf("%q: got %+v, %v, want measured: %t", versions, got, err, measured)
+		}
+	}
+}
+
 // What gate cannot compare it refuses before it builds anything, with one reason.
 func TestRefusedPairs(t *testing.T) {
 	l := &lab.Lab{Source: build.Source{Dir: "../.."}}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -178,14 +180,17 @@ func LockFiles() []string {
 
 // Pin says where an application pins a library.
 type Pin struct {
-	File, Version string // the file's name; empty: nothing pins it
+	File, Version string // the file's name, empty: nothing names it; one version, or a line that asks for others
 	Line          int
 }
 
 // FindPin finds where the files of a folder, which read returns by name, pin a library such as
-// pypi:apsw. Several versions of it are none.
+// pypi:apsw. Several versions of it are none: the pin is then the first line that asks for it,
+// such as for a range of versions.
 func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error) {
 	ecosystem, name, _ := strings.Cut(library, ":")
+	asks := regexp.MustCompile(`(?mi)^[^#\n]*?(?:^|["' \t\[])` + regexp.QuoteMeta(name) + `["']?[ \t]*[\[=<>~!^:].*$`)
+	var asked Pin
 	for _, file := range lockFiles[ecosystem] {
 		data, err := read(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -202,8 +207,11 @@ func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error
 		if versions = slices.Compact(versions); len(versions) == 1 {
 			return Pin{file, versions[0], lineWith(string(data), name, versions[0])}, nil
 		}
+		if at := asks.FindIndex(data); at != nil && asked.File == "" {
+			asked = Pin{file, strings.Trim(string(data[at[0]:at[1]]), " \t\r,"), 1 + bytes.Count(data[:at[0]], []byte("\n"))}
+		}
 	}
-	return Pin{}, nil
+	return asked, nil
 }
 
 // noteBugs judges libraries at the versions that a file pins.
