@@ -115,7 +115,7 @@ func (e *Effects) parameters(base, head facts.Facts) {
 		}
 	}
 	if started > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.At()))
+		e.Notes = append(e.Notes, fmt.Sprintf("%s applies %s of a DSN that %s does not", head.At(), wording.Plural(started, "parameter"), base.At()))
 	}
 }
 
@@ -130,13 +130,6 @@ func (e *Effects) lose(s facts.Option, what string) {
 		return
 	}
 	e.Lost = append(e.Lost, Finding{Parameter, "", s.String() + what})
-}
-
-func takes(n int) string {
-	if n == 1 {
-		return "takes"
-	}
-	return "take"
 }
 
 // Confirmed are the effects that a second measurement shows again.
