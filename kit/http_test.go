@@ -24,7 +24,10 @@ func (o *fakeOperation) Handler() (Handler, error) {
 	return fakeHandler{fakeClient{o}}, nil
 }
 
-func (h fakeHandler) Answer(_ context.Context, position int, visit func([]string, []any) error) (int, error) {
+func (h fakeHandler) Answer(ctx context.Context, position int, visit func([]string, []any) error) (int, error) {
+	if ctx.Done() == nil {
+		return 0, errors.New("the context cannot be cancelled, as that of a request can")
+	}
 	for _, row := range h.answers {
 		if err := visit(h.op.Steps[0].Returns, row); err != nil {
 			return 0, err

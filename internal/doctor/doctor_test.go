@@ -74,7 +74,7 @@ func examine(t *testing.T, path string, change ...func(*Options)) []Finding {
 }
 
 func TestHealthy(t *testing.T) {
-	const unindexed = "CREATE TABLE note AS SELECT title FROM post" // ANALYZE would tell nothing of it
+	const unindexed = "CREATE TABLE note AS SELECT title FROM post"                                                                            // ANALYZE would tell nothing of it
 	other := []string{"CREATE TABLE place (x, y, PRIMARY KEY (x, y))", "CREATE TABLE visit (a, b, FOREIGN KEY (b, a) REFERENCES Place(Y, x))"} // names have no case
 	found := examine(t, database(t, slices.Concat(healthy, other, []string{unindexed})...), func(o *Options) {
 		o.SyncRate, o.Settings = 5000, map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}

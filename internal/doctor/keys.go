@@ -105,7 +105,7 @@ func (p *patient) parentless(ctx context.Context, key foreignKey) (string, error
 	}
 	unique, err := p.uniqueTogether(ctx, key.parent)
 	for _, names := range append(unique, names(primary)) {
-		if sameNames(names, key.to) {
+		if sameNames(key.to, names) {
 			return "", err
 		}
 	}
@@ -134,17 +134,11 @@ func names(rows [][]string) []string {
 	return all
 }
 
-// sameNames reports whether names are the same in any order and case.
+// sameNames reports whether names, each once, are the same in any order and case.
 func sameNames(a, b []string) bool {
-	sorted := func(names []string) []string {
-		lower := slices.Clone(names)
-		for i := range lower {
-			lower[i] = strings.ToLower(lower[i])
-		}
-		slices.Sort(lower)
-		return lower
-	}
-	return slices.Equal(sorted(a), sorted(b))
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
+		return !slices.ContainsFunc(b, func(other string) bool { return strings.EqualFold(name, other) })
+	})
 }
 
 type foreignKey struct {
