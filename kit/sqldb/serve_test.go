@@ -78,11 +78,16 @@ func TestContextOfTheRequest(t *testing.T) {
 	cancel()
 	for _, changes := range []bool{false, true} {
 		for _, policy := range []wire.Policy{wire.Once, wire.Never} {
-			operation, _ := prepareOn(t, f, db, wire.Operation{Name: "o", Changes: changes, Statement: policy,
-				Steps: []wire.Step{{SQL: "DO ?", Query: !changes, Args: 1, Rows: 1, Returns: []string{"int"}}}}, openTrace(t, 5, 6))
-			h := handlersOf(t, operation, 1)[0]
-			if _, err := h.Answer(gone, 0, func([]string, []any) error { return nil }); !errors.Is(err, context.Canceled) {
-				t.Errorf("changes %t, %s: got %v, want that the request was cancelled", changes, policy, err)
+			for _, transaction := range []int{0, 1} {
+				if transaction > 0 && !changes {
+					continue
+				}
+				operation, _ := prepareOn(t, f, db, wire.Operation{Name: "o", Changes: changes, Statement: policy, Transaction: transaction,
+					Steps: []wire.Step{{SQL: "DO ?", Query: !changes, Args: 1, Rows: 1, Returns: []string{"int"}}}}, openTrace(t, 5, 6))
+				h := handlersOf(t, operation, 1)[0]
+				if _, err := h.Answer(gone, 0, func([]string, []any) error { return nil }); !errors.Is(err, context.Canceled) {
+					t.Errorf("changes %t, %s, transactions of %d: got %v, want that the request was cancelled", changes, policy, transaction, err)
+				}
 			}
 		}
 	}
