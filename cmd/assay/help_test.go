@@ -17,8 +17,8 @@ func TestCommandGroups(t *testing.T) {
 			described += len(g.commands)
 		}
 	}
-	if described > maxDescribed {
-		t.Errorf("help describes %d commands, want at most %d", described, maxDescribed)
+	if described > 15 { // a reader who looks for a command reads them all
+		t.Errorf("help describes %d commands, want at most 15", described)
 	}
 	for _, c := range newRoot(newApp(os.Stdout, os.Stderr)).Commands() {
 		if got := grouped[c.Name()]; !c.Hidden && got != 1 {

@@ -109,10 +109,6 @@ func checkTopics(root *cobra.Command) {
 	}
 }
 
-// maxDescribed is the number of commands that the help of assay describes at most: a reader who
-// looks for a command reads them all.
-const maxDescribed = 15
-
 // commandGroup is a heading of assay's help with its commands.
 type commandGroup struct {
 	title     string

@@ -72,6 +72,8 @@ func (p pool) Put(c stepdb.Conn) { p.Pool.Put(c.(conn).Conn) }
 
 type conn struct{ *sqlite.Conn }
 
+const handle = "conn" // the field of the driver that has SQLite's handle
+
 func (c conn) Exec(sql string) error { return sqlitex.ExecTransient(c.Conn, sql, nil) }
 
 func (c conn) ExecScript(sql string) error { return sqlitex.ExecScript(c.Conn, sql) }

@@ -45,6 +45,8 @@ func code(err error) int {
 
 type conn struct{ *gosqlite.Conn }
 
+const handle = "db" // the field of the driver that has SQLite's handle
+
 func (c conn) Exec(sql string) error             { return c.Conn.Exec(sql) }
 func (c conn) ExecScript(sql string) error       { return c.Conn.Exec(sql) }
 func (c conn) Call(sql string, args []any) error { return c.Conn.Exec(sql, args...) }

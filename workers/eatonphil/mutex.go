@@ -13,9 +13,9 @@ import (
 )
 
 // mutex asks SQLite whether a connection has a mutex. No PRAGMA shows that, and
-// the driver does not give its handle away.
+// the driver does not give its handle away: it is in the field that handle names.
 func mutex(c stepdb.Conn) (mode string, known bool) {
-	db := reflect.ValueOf(c.(conn).Conn).Elem().FieldByName("db")
+	db := reflect.ValueOf(c.(conn).Conn).Elem().FieldByName(handle)
 	if !db.IsValid() || db.Kind() != reflect.Pointer || db.IsNil() {
 		return "", false
 	}

@@ -29,6 +29,30 @@ module Gems
   end
 end
 
+# What the files of libraries were compiled to when assay built the worker, which is started
+# again and again. What has changed since is compiled as ever. The file is hidden, so that
+# it is no part of the build's digest: Ruby compiles the same to other bytes each time.
+module Compiled
+  FILE = File.join(File.dirname($PROGRAM_NAME), ".compiled")
+
+  # load_iseq is what `require` asks.
+  def load_iseq(path)
+    @known ||= File.exist?(FILE) ? Marshal.load(File.binread(FILE)) : {}
+    state, code = @known.delete(path)
+    load_from_binary(code) if state == Compiled.state(path)
+  end
+
+  def self.state(path) = File.stat(path).then { |found| [RUBY_DESCRIPTION, found.size, found.mtime.to_r] }
+
+  # save compiles what this process has loaded.
+  def self.save
+    loaded = $LOADED_FEATURES.select { |path| path.end_with?(".rb") && File.file?(path) }
+    kept = loaded.to_h { |path| [path, [state(path), RubyVM::InstructionSequence.compile_file(path).to_binary]] }
+    File.binwrite(FILE, Marshal.dump(kept))
+  end
+end
+RubyVM::InstructionSequence.singleton_class.prepend(Compiled)
+
 if __FILE__ == $PROGRAM_NAME
   begin
     puts ["Ruby #{RUBY_VERSION} #{RUBY_PLATFORM} #{Gem.ruby}", *Gems.versions].join(", ")

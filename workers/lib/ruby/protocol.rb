@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "gems"
+require "json"
 
 # Lines of JSON on standard input and output: one reply to each request.
 module Protocol
