@@ -483,6 +483,9 @@ func TestBusyMachine(t *testing.T) {
 		if figure := got.Figures[assay.ComputePerOp]; figure != test.want || g.launches.counted() != test.counted || !got.Disqualified {
 			t.Errorf("%s: compute-ns/op %g and %d launches that count, want %g and %d", name, figure, g.launches.counted(), test.want, test.counted)
 		}
+		if kept, want := len(g.record.counted[figuresKey(trial.Cell, false)]) == 1, test.busy && trial.Outcome == assay.OK; kept != want {
+			t.Errorf("%s: the disturbed trial is recorded: %t, want %t", name, kept, want)
+		}
 	}
 }
 
