@@ -242,7 +242,7 @@ func (r *Result) Changes(clear func(*assay.Cell)) []Change {
 	bases := map[string]*Row{}
 	var all []Change
 	for row := range r.Rows() {
-		if _, has := row.Figure(metric.Name); !has || row.Outcome != assay.OK {
+		if _, has := row.Figure(metric.Name); !has || !row.Comparable() {
 			continue
 		}
 		alike := row.Cell

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -35,7 +36,9 @@ func NewNoise(r *Result) Noise {
 		}
 		kind := kinds[name]
 		rows := slices.Clone(t.Rows)
-		slices.SortFunc(rows, func(a, b *Row) int { return strings.Compare(a.Cell.Profile, b.Cell.Profile) })
+		slices.SortFunc(rows, func(a, b *Row) int {
+			return cmp.Or(strings.Compare(a.Cell.Target(), b.Cell.Target()), strings.Compare(a.Cell.Profile, b.Cell.Profile))
+		})
 		kind.Launch = t.Launch / time.Duration(max(1, len(rows)+len(t.Twins))) * 2
 		for i := 0; i+1 < len(rows); i += 2 {
 			p := kind.compare(t, rows[i], rows[i+1])

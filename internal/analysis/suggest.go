@@ -253,7 +253,7 @@ func suggestClass(tables []*Table, members, others []*Candidate) (Suggestion, bo
 		}
 	}
 	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
-	if len(s.Best) == 1 {
+	if len(s.Best) == 1 && inAll(rankings, s.Best[0].Row) {
 		s.Loss = stat.Loss(against(rankings, s.Best[0].Row, func(*Row) bool { return true }))
 	}
 	for _, t := range tables {
@@ -280,7 +280,9 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*Candidate) {
 		return
 	}
 	leader := s.Open[0].Row
-	s.Chance = 1
+	if s.Chance = 1; !inAll(rankings, leader) {
+		s.Chance = math.NaN()
+	}
 	for _, m := range members {
 		if all := against(rankings, leader, m.is); m.Row.Name() != leader.Name() && len(all) > 0 {
 			s.Chance -= 1 - stat.Chance(all)
@@ -337,6 +339,14 @@ func against(rankings []*Ranking, one *Row, others func(*Row) bool) []stat.Compa
 	return all
 }
 
+// inAll reports whether a target and profile takes part in all of some rankings: elsewhere nothing
+// bounds what it costs.
+func inAll(rankings []*Ranking, one *Row) bool {
+	return !slices.ContainsFunc(rankings, func(k *Ranking) bool {
+		return !slices.ContainsFunc(k.Rows, func(row *Row) bool { return row.Name() == one.Name() })
+	})
+}
+
 // Decided reports whether the ranking orders anything at all.
 func (k *Ranking) Decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
@@ -380,11 +390,13 @@ func NewConnection(row *Row) Connection {
 	}
 }
 
-// JoinConnections keeps one entry a setting, with all effective values.
+// JoinConnections keeps one entry a setting, with all effective values; it is applied where it is on
+// every connection.
 func JoinConnections(settings []assay.Setting) []assay.Setting {
 	var all []assay.Setting
 	for _, s := range settings {
-		if slices.ContainsFunc(all, func(o assay.Setting) bool { return o.Name == s.Name }) {
+		if i := slices.IndexFunc(all, func(o assay.Setting) bool { return o.Name == s.Name }); i >= 0 {
+			all[i].Applied = all[i].Applied && s.Applied
 			continue
 		}
 		s.Effective = assay.Effective(settings, s.Name)

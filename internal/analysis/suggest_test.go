@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
 )
 
@@ -108,5 +109,58 @@ func TestKindsOfAnswer(t *testing.T) {
 	a := mustReport(t, analysistest.PlainRun, near).Answer()
 	if len(a.Leaning) != 1 || !a.Leaning[0].Close() || !(a.Leaning[0].Apart > 1.01 && a.Leaning[0].Apart < 1.1) || len(a.Near) != 2 || len(a.Open) > 0 {
 		t.Errorf("got %+v, %d near and %d open tables; want candidates and two tables too close to matter", a.Leaning, len(a.Near), len(a.Open))
+	}
+}
+
+// Where the pick has no figure in a table of its class, nothing bounds what it costs there.
+func TestLossNeedsAllTables(t *testing.T) {
+	var trials []assay.Trial
+	for i, operation := range []string{"get", "scan", "app"} {
+		for j, driver := range []string{"mattn", "modernc", "glebarez"} {
+			if operation == "app" && driver == "mattn" {
+				continue
+			}
+			trials = append(trials, analysistest.Launches(analysistest.Cell(operation, driver, "web"), 6, float64(1000+1000*j), 1+i+j)...)
+		}
+	}
+	for name, test := range map[string]struct {
+		trials []assay.Trial
+		known  bool
+	}{"without one table": {trials, false}, "in all": {slices.DeleteFunc(slices.Clone(trials), func(t assay.Trial) bool { return t.Cell.Operation == "app" }), true}} {
+		s := mustReport(t, analysistest.PlainRun, test.trials).Suggestions[0]
+		if got := s.Best[0].Row.Name(); got != "mattn (web)" || math.IsNaN(s.Loss) == test.known {
+			t.Errorf("%s: got %s with a loss of at most %g; want mattn (web), with a bound %t", name, got, s.Loss, test.known)
+		}
+	}
+}
+
+// A setting that one connection lacks is not applied.
+func TestJoinedConnections(t *testing.T) {
+	got := analysis.JoinConnections([]assay.Setting{{Name: "busy_timeout", Connection: "reader-1", Requested: "5000", Effective: "5000", Applied: true},
+		{Name: "busy_timeout", Connection: "writer-1", Requested: "5000", Effective: "0"}})
+	if len(got) != 1 || got[0].Applied {
+		t.Errorf("got %+v, want one entry that is not applied", got)
+	}
+}
+
+// A figure of no program is no effect of clients, processes or rates.
+func TestBusyByDefaultChangesNothing(t *testing.T) {
+	for timeout, want := range map[string]int{"0": 0, "5000": 1} {
+		var trials []assay.Trial
+		for _, clients := range []int{1, 4} {
+			cell := analysistest.Cell("app", "modernc", "web")
+			cell.Clients = clients
+			trials = append(trials, analysistest.Change(analysistest.Launches(cell, 6, 2000, 1), func(t *assay.Trial) {
+				t.Figures[assay.OpPerS] = 1e9 / t.Figures[assay.NsPerOp]
+				if t.Cell.Clients == 4 {
+					t.Figures[assay.BusyOp] = 0.02
+					t.Settings = []assay.Setting{{Name: "busy_timeout", Connection: "writer-1", Effective: timeout}}
+				}
+			})...)
+		}
+		got := mustReport(t, analysistest.PlainRun, trials).Changes(func(c *assay.Cell) { c.Clients, c.Pool = 0, 0 })
+		if len(got) != want {
+			t.Errorf("busy_timeout=%s: got %d changes, want %d", timeout, len(got), want)
+		}
 	}
 }

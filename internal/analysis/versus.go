@@ -94,7 +94,11 @@ func NewVersus(a, b Side) (*Versus, error) {
 			continue
 		}
 		delete(partners, key)
-		line, err := row.Line(partner, row.Table.Primary, skip)
+		metric := row.Table.Primary
+		if _, has := partner.Figure(metric.Name); !has { // CPU time of a busy run, a percentile of a long one
+			metric = partner.Table.Primary
+		}
+		line, err := row.Line(partner, metric, skip)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", row.fullName(), err)
 		}

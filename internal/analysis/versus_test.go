@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
 	"assay/internal/report"
 	"assay/internal/stat"
 
@@ -408,5 +409,31 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run on a busy machine and one on a quiet machine are compared by what both have, in either
+// order.
+func TestVersusByACommonMetric(t *testing.T) {
+	make := func(id string, busy bool) *analysis.Result {
+		run := analysistest.PlainRun
+		run.ID = id
+		return mustReport(t, run, analysistest.Change(analysistest.Launches(analysistest.Cell("read", "mattn", "web"), 6, 1000, 1), func(t *assay.Trial) {
+			if busy {
+				t.Figures[assay.ComputePerOp] = 500
+			}
+		}))
+	}
+	busy, calm := make("r1", true), make("r2", false)
+	for _, pair := range [][2]*analysis.Result{{busy, calm}, {calm, busy}} {
+		a, err := analysis.NewSide(pair[0], "mattn")
+		must(t, err)
+		b, err := analysis.NewSide(pair[1], "mattn")
+		must(t, err)
+		v, err := analysis.NewVersus(a, b)
+		must(t, err)
+		if l := v.Lines[0]; l.Metric.Name != assay.NsPerOp || l.Comparison.Ratio.N == 0 {
+			t.Errorf("%s against %s: got %+v, want a comparison by %s", pair[0].Run.ID, pair[1].Run.ID, l, assay.NsPerOp)
+		}
 	}
 }

@@ -69,11 +69,11 @@ func describe(t *analysis.Table, words string) string {
 	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, wording.Plural(len(t.Rows), "row"), strings.Join(parts, " "))
 }
 
-// isDrawn reports whether a row's figures are drawn: only those of rows that ended
-// ok are.
+// isDrawn reports whether a row's figures are drawn: only those that may be set against others
+// are.
 func isDrawn(t *analysis.Table, row *analysis.Row) bool {
 	f, has := row.Figure(t.Primary.Name)
-	return row.Outcome == assay.OK && has && analysis.Finite(f.Interval.Center)
+	return row.Comparable() && has && analysis.Finite(f.Interval.Center)
 }
 
 // figureRows shows the primary figure, its ratio to the reference and, where
@@ -215,17 +215,19 @@ func metricWords(m assay.Metric) string {
 }
 
 func ratioAxis(t *analysis.Table) chart.Axis {
-	to := "the reference"
+	to, profile := "the reference", ""
 	for _, row := range t.Rows {
 		if row.Reference != nil {
-			to = row.Reference.Driver
+			if to = row.Reference.Driver; row.Reference.Cell.Profile != row.Cell.Profile {
+				profile = row.Reference.Cell.Profile
+			}
 		}
 	}
 	better := "below"
 	if t.Primary.HigherBetter {
 		better = "above"
 	}
-	label := fmt.Sprintf("ratio to %s with the same profile: %s 1 is faster; band: within %s %%", to, better, digitsTick(100*t.Margin))
+	label := fmt.Sprintf("ratio to %s with %s: %s 1 is faster; band: within %s %%", to, profileWords(profile), better, digitsTick(100*t.Margin))
 	return chart.Axis{Label: label, Log: true, Tick: digitsTick}
 }
 

@@ -171,7 +171,7 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 		t := f.tables[v]
 		for _, row := range t.Rows {
 			figure, has := row.Figure(metric.Name)
-			if !has || row.Outcome != assay.OK {
+			if !has || !row.Comparable() {
 				continue
 			}
 			name := wording.Clean(row.Name())

@@ -28,9 +28,8 @@ var extents = []extent{
 	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block all that the plan's check reads, or the whole store"},
 }
 
-// addChecks says once how much of the answers was checked, in each launch. Runs of
-// earlier versions did not record it; of a driver's operation that was not checked
-// in some launch, nothing is said.
+// addChecks says once how much of the answers was checked, in each launch, and what was not.
+// Runs of earlier versions did not record it.
 func (r *Report) addChecks(d *doc.Document) {
 	type subject struct{ operation, driver string }
 	drivers := map[assay.Check]map[string][]string{} // by operation
@@ -76,6 +75,13 @@ func (r *Report) addChecks(d *doc.Document) {
 		if len(names) > 0 {
 			d.Add(doc.Item, "%s: %s", strings.Join(names, ", "), e.words)
 		}
+	}
+	var left []string
+	for s := range unchecked {
+		left = append(left, fmt.Sprintf("%s (%s)", s.operation, s.driver))
+	}
+	if slices.Sort(left); len(left) > 0 {
+		d.Add(doc.Item, "%s: not compared in each launch after it was measured: the right answers took too long", strings.Join(left, ", "))
 	}
 }
 

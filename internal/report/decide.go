@@ -84,7 +84,11 @@ func (r *Report) decide(a analysis.Answer) string {
 	}
 	run, operations, all := r.Run, map[string]bool{}, map[string]bool{}
 	tables := a.Decidable
-	run.Options.Budget = max(a.Needs, min(2*run.Options.Budget, analysis.Patience).Round(time.Second))
+	longer := 2 * run.Options.Budget
+	if run.Options.Budget < analysis.Patience {
+		longer = min(longer, analysis.Patience)
+	}
+	run.Options.Budget = max(a.Needs, longer.Round(time.Second))
 	if len(tables) == 0 || r.unmeasured(a) {
 		tables = a.Open
 	} else {

@@ -160,17 +160,17 @@ func (f finding) words(s Screen) string {
 		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, wording.Plural(f.worst.Of, "launch"))
 	}
 	evidence = short(evidence, 2*s.Width-20)
-	switch {
-	case f.rows == f.of && f.of > 1:
-		return fmt.Sprintf("%s, all figures: %s", f.code, evidence)
-	case f.rows == 1:
+	if f.rows == 1 {
 		return fmt.Sprintf("%s: %s: %s", f.code, f.where, evidence)
 	}
-	which := "worst"
+	count, which := fmt.Sprintf("%d of %d figures", f.rows, f.of), "worst"
+	if f.rows == f.of {
+		count = "all figures"
+	}
 	if f.worst.Reported() { // nothing orders these
 		which = "such as"
 	}
-	return fmt.Sprintf("%s, %d of %d figures; %s: %s: %s", f.code, f.rows, f.of, which, f.where, evidence)
+	return fmt.Sprintf("%s, %s; %s: %s: %s", f.code, count, which, f.where, evidence)
 }
 
 // outcomeFindings are the rows that did not end ok, by outcome.

@@ -49,14 +49,13 @@ func verdictWords(t *analysis.Table, k *analysis.Ranking) string {
 // tieWords says what is known about rows that share the best rank.
 func tieWords(t *analysis.Table, k *analysis.Ranking, leaders []*analysis.Row) string {
 	equal, open := k.Equivalent(leaders)
-	against := append(leaders[:1:1], open...)
 	switch {
 	case len(open) == 0:
 		return names(equal) + " are equivalent: take any of them"
 	case len(equal) == 1:
-		return names(against) + " are undecided: " + wouldDecide(t, k, against)
+		return names(append(equal, open...)) + " are undecided: " + wouldDecide(t, k, equal, open)
 	}
-	return names(equal) + " are equivalent, and undecided against " + names(open) + ": " + wouldDecide(t, k, against)
+	return names(equal) + " are equivalent, and undecided against " + names(open) + ": " + wouldDecide(t, k, equal, open)
 }
 
 // clauses says how one row compares with others; is comes before what it is.
@@ -76,7 +75,7 @@ func clauses(t *analysis.Table, k *analysis.Ranking, row *analysis.Row, others [
 		is = ""
 	}
 	if open := groups[stat.Undecided]; len(open) > 0 {
-		all = append(all, is+"undecided against "+names(open)+": "+wouldDecide(t, k, append([]*analysis.Row{row}, open...)))
+		all = append(all, is+"undecided against "+names(open)+": "+wouldDecide(t, k, []*analysis.Row{row}, open))
 	}
 	return all
 }
@@ -100,24 +99,22 @@ func fasterThan(t *analysis.Table, k *analysis.Ranking, row *analysis.Row, beate
 	return list(parts)
 }
 
-// wouldDecide says what it takes to decide between the first row and the
-// others: launches, where a person would wait for them, otherwise the reason.
-func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) string {
-	more, reason := 0, ""
-	for _, other := range rows[1:] {
-		c := k.Compare(rows[0], other)
-		if c.Verdict != stat.Undecided {
-			continue
+// wouldDecide says what it takes to decide between each of some rows and each of the others:
+// launches, where a person would wait for them, otherwise the reason.
+func wouldDecide(t *analysis.Table, k *analysis.Ranking, some, others []*analysis.Row) string {
+	more, reason, told := 0, "", true
+	for _, row := range some {
+		for _, other := range others {
+			c := k.Compare(row, other)
+			if c.Verdict != stat.Undecided {
+				continue
+			}
+			reason = cmp.Or(reason, Why(c))
+			launches := c.LaunchesToDecide()
+			more, told = max(more, launches), told && launches > 0
 		}
-		reason = cmp.Or(reason, Why(c))
-		launches := c.LaunchesToDecide()
-		if launches == 0 {
-			more = 0
-			break
-		}
-		more = max(more, launches)
 	}
-	if more == 0 || t.Launch == 0 || time.Duration(more)*t.Launch > analysis.Patience {
+	if !told || more == 0 || t.Launch == 0 || time.Duration(more)*t.Launch > analysis.Patience {
 		return cmp.Or(reason, "the results contradict each other: A beats B, B beats C, C beats A")
 	}
 	return fmt.Sprintf("about %d more launches would decide", more)

@@ -92,6 +92,21 @@ func TestCircle(t *testing.T) {
 	}
 }
 
+// Two that tie with the first and are open against each other do not contradict anything.
+func TestOpenBehindATie(t *testing.T) {
+	var trials []assay.Trial
+	for profile, sign := range map[string]float64{"a": 0, "b": 1, "c": -1} {
+		for launch := 1; launch <= 6; launch++ {
+			wobble := sign * 0.01 * float64(launch%2*2-1)
+			trials = append(trials, assay.Trial{Cell: analysistest.Cell("get", "mattn", profile), Launch: launch, Outcome: assay.OK, Figures: map[string]float64{"ns/op": (998 + 2*sign*sign) * (1 + wobble)}})
+		}
+	}
+	got := sentences(mustReport(t, analysistest.PlainRun, trials))
+	if len(got) != 1 || !strings.Contains(got[0], "are equivalent, and undecided against") || strings.Contains(got[0], "contradict") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestSuggestions(t *testing.T) {
 	var trials []assay.Trial
 	for i, operation := range []string{"get", "scan"} {

@@ -34,6 +34,9 @@ func TestApart(t *testing.T) {
 	if got := Apart(near); math.Abs(got-near[1].Ratio.High) > 1e-12 {
 		t.Errorf("got %g, want the farthest end of all intervals, %g", got, near[1].Ratio.High)
 	}
+	if got := Apart([]Comparison{near[0], near[1].OfOneLayout()}); !math.IsNaN(got) {
+		t.Errorf("got %g of programs of one link layout, want that it is unknown", got)
+	}
 	if got := Apart(compared([]float64{0.01})); !math.IsNaN(got) {
 		t.Errorf("one launch: got %g, want that it is not known", got)
 	}

@@ -25,11 +25,12 @@ func Loss(comparisons []Comparison) float64 {
 }
 
 // Apart is by which factor both sides of any of the comparisons differ at most, by their
-// intervals and the noise; NaN where one of them has too few launches.
+// intervals and the noise; NaN where one of them has too few launches, or programs of one link
+// layout, in another of which they may differ by more.
 func Apart(comparisons []Comparison) float64 {
 	most := 1.0
 	for _, c := range comparisons {
-		if c.gain.n < MinPairs {
+		if c.gain.n < MinPairs || c.oneLayout {
 			return math.NaN()
 		}
 		most = max(most, max(c.Ratio.High, 1/c.Ratio.Low)*math.Exp(c.rule.band()))
