@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -158,6 +159,15 @@ const (
 	kept = 0.99
 )
 
+// fellBehind reports whether a server answered less than was asked at a rate, by more than chance: at
+// the beginning as at the end, some requests are under way, and both numbers vary as those of a Poisson
+// process do. Two standard deviations of their difference are allowed.
+func fellBehind(result load.Result, rate float64) bool {
+	underWay := rate * time.Duration(load.Quantile(result.Histogram, 0.5)).Seconds()
+	asked := rate * time.Duration(result.Nanos).Seconds()
+	return float64(result.Right) < kept*asked-2*math.Sqrt(2*underWay)
+}
+
 // recordLoad writes what is known of the load into a trial, with the doubts that
 // it raises.
 func (in *instance) recordLoad(t *assay.Trial, j *job, result load.Result) {
@@ -184,7 +194,7 @@ func loadWarnings(result load.Result, j *job, limit float64) []assay.Warning {
 			Evidence: fmt.Sprintf("%.0f requests a second, and the load generator reaches %.0f without a database", rate, limit),
 			Advice:   "the figure may be the load generator's: give it more processors, or compare at a rate below"})
 	}
-	if j.Cell.Rate > 0 && (result.Dropped > 0 || result.PerSecond() < kept*j.Cell.Rate) {
+	if j.Cell.Rate > 0 && (result.Dropped > 0 || fellBehind(result, j.Cell.Rate)) {
 		all = append(all, assay.Warning{Code: "overloaded",
 			Evidence: fmt.Sprintf("%.0f of %g requests a second were answered, %d of %d were never sent", result.PerSecond(), j.Cell.Rate, result.Dropped, result.Offered),
 			Advice:   "the server does not keep up, and latency grows for as long as that lasts: compare at a lower rate"})

@@ -370,6 +370,5 @@ func (t LatencyTarget) sampleWarning(rate float64) []assay.Warning {
 
 // holds reports whether all was answered in time.
 func (t LatencyTarget) holds(result load.Result, rate float64) bool {
-	return result.Failed+result.Dropped == 0 && result.PerSecond() >= kept*rate &&
-		load.Quantile(result.Histogram, t.Quantile) <= int64(t.Max)
+	return result.Failed+result.Dropped == 0 && !fellBehind(result, rate) && load.Quantile(result.Histogram, t.Quantile) <= int64(t.Max)
 }

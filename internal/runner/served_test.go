@@ -257,6 +257,28 @@ func TestStepsThatConfirm(t *testing.T) {
 	}
 }
 
+// Requests that are under way when the measured part ends are not missing by chance alone: 60 at
+// 20 a second, 100 ms each, or many. Where the server answers 18 of 20, or 950 of 1000, they are.
+func TestFellBehind(t *testing.T) {
+	for _, c := range []struct {
+		rate, seconds float64
+		right         int64
+		median        time.Duration
+		want          bool
+	}{
+		{20, 3, 60, 100 * time.Millisecond, false}, {20, 3, 56, 100 * time.Millisecond, false},
+		{20, 3, 54, 165 * time.Millisecond, true}, {20, 10, 180, 550 * time.Millisecond, true},
+		{20, 3, 50, 300 * time.Millisecond, true},
+		{1000, 2, 1980, 5 * time.Millisecond, false}, {1000, 2, 1900, 55 * time.Millisecond, true},
+		{40_000, 0.5, 19_000, 20 * time.Millisecond, true},
+	} {
+		result := load.Result{Right: c.right, Nanos: int64(c.seconds * 1e9), Histogram: [][2]int64{{int64(c.median), c.right}}}
+		if got := fellBehind(result, c.rate); got != c.want {
+			t.Errorf("%d answers in %g s at %g a second, %s each: got %t, want %t", c.right, c.seconds, c.rate, c.median, got, c.want)
+		}
+	}
+}
+
 func TestLatencyTarget(t *testing.T) {
 	target := LatencyTarget{Quantile: 0.99, Max: 5 * time.Millisecond}
 	fine := load.Result{Offered: 1000, Right: 1000, Nanos: 1e9, Histogram: [][2]int64{{1e6, 990}, {9e6, 10}}}
