@@ -27,6 +27,23 @@ operations:
   rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: "SELECT random(1, 5), text(8)", rows: 1, count: 400, busy: retry, check: "SELECT id, name FROM account ORDER BY id"}
 `
 
+// Where there was no time to learn whether the order matters, no driver is blamed for it, and the
+// trial says what is not compared.
+func TestUnknownOrderOfCommits(t *testing.T) {
+	b := newBench(t, strings.Replace(orders, "drivers: [honest]", "drivers: [honest]\nclients: 2\npool: 2", 1))
+	r, err := Prepare(t.Context(), b.Config)
+	must(t, err)
+	r.prepared, r.config.Timeout = newPreparations(), 1
+	for _, ready := range r.ready {
+		j := ready.job
+		j.state, j.rows = "", nil
+		must(t, r.expectState(t.Context(), j))
+		if j.state != "" || len(j.uncompared()) != 1 {
+			t.Errorf("%s: got the state %q and the doubts %v, want none and that it is not compared", j.Operation.Name, j.state, j.uncompared())
+		}
+	}
+}
+
 // A right driver is not blamed for the order in which its clients commit, and one that
 // loses a row is found with any number of clients.
 func TestOrderOfCommits(t *testing.T) {

@@ -328,7 +328,7 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 }
 
 // expectState finds what the plan's check has to answer. Of several clients nobody knows
-// who commits first: where the answer depends on that, rows are compared instead.
+// who commits first: where the answer may depend on that, rows are compared instead.
 func (r *Runner) expectState(ctx context.Context, j *job) error {
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count+j.behind)
 	if err != nil {
@@ -336,13 +336,13 @@ func (r *Runner) expectState(ctx context.Context, j *job) error {
 	}
 	if j.Cell.AllClients() > 1 {
 		played := j.played(j.done())
-		ordered, err := once(ctx, r.prepared.ordered, j.data.Digest+played.Name(), r.answersLimit()/2, func(ctx context.Context) (bool, error) {
-			return played.Ordered(ctx, found.State)
+		anyOrder, err := once(ctx, r.prepared.anyOrder, j.data.Digest+played.Name(), r.answersLimit()/2, func(ctx context.Context) (bool, error) {
+			return played.AnyOrder(ctx, found.State)
 		})
 		if err != nil {
 			return err
 		}
-		if ordered {
+		if !anyOrder {
 			return r.expectRows(ctx, j)
 		}
 	}
