@@ -411,17 +411,8 @@ func (l *jointLaunch) killAll() {
 	}
 }
 
-// longest returns what the trial took that took longest.
-func (l *jointLaunch) longest() time.Duration {
-	longest := time.Duration(0)
-	for _, t := range l.trials {
-		longest = max(longest, t.Took)
-	}
-	return longest
-}
-
 // emitWrong emits, of some turns, those that went wrong before the budget ended.
-func (l *jointLaunch) emitWrong(turns []*turn, noise assay.Noise, err error) error {
+func (l *jointLaunch) emitWrong(turns []*turn, noise assay.Noise, took time.Duration, err error) error {
 	if !errors.Is(err, errBudgetEnded) {
 		return err
 	}
@@ -436,7 +427,7 @@ func (l *jointLaunch) emitWrong(turns []*turn, noise assay.Noise, err error) err
 			}
 		}
 	}
-	return cmp.Or(l.emit(noise, l.longest()), err)
+	return cmp.Or(l.emit(noise, took), err)
 }
 
 // emit emits the trials that are finished, with what disturbed them while they were measured,

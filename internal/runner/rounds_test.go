@@ -391,23 +391,24 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// What is measured together is disturbed together, however long each part took.
+// What is measured together is disturbed together, by the time of all of it: however long each
+// part took.
 func TestWindowsAreDisturbedTogether(t *testing.T) {
 	calm := disturbs
-	disturbs = disturbedLaunch
+	var got []time.Duration
+	disturbs = func(_ assay.Mode, _ assay.Noise, took time.Duration) bool { got = append(got, took); return true }
 	defer func() { disturbs = calm }()
 	j := at(assay.Windows, "read a p")
-	var got []bool
-	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}
+	r := &Runner{config: Config{Emit: func(assay.Trial) error { return nil }}}
 	l := &jointLaunch{r: r, g: groupCases([]*job{j}, assay.ParseBaseline("a"))[0]}
 	l.g.launches.begin()
 	l.g.launches.pauses, _ = process.Pauses()
-	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
+	for _, took := range []time.Duration{0, time.Hour} {
 		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
 	}
-	must(t, l.emit(assay.Noise{Steal: 0.2}, l.longest()))
-	if !slices.Equal(got, []bool{true, true}) {
-		t.Errorf("disturbed %v, want both", got)
+	must(t, l.operation(t.Context(), nil))
+	if len(got) != 2 || got[0] != got[1] || got[0] <= 0 || got[0] >= time.Hour {
+		t.Errorf("judged by %v, want both by the time of the operation", got)
 	}
 }
 

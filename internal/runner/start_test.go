@@ -104,7 +104,7 @@ func TestFailuresBeforeTheBudgetEndsAreKept(t *testing.T) {
 		var err error
 		if name == "round" {
 			failed.last = &measured{Measured: wire.Measured{Executed: 10, Errors: 1}}
-			err = l.emitWrong(variants[0].turns, assay.Noise{}, l.countedRound(t.Context(), variants[0]))
+			err = l.emitWrong(variants[0].turns, assay.Noise{}, 0, l.countedRound(t.Context(), variants[0]))
 		} else {
 			failed.tally.add(wire.Measured{Executed: 10, Errors: 1})
 			err = l.operation(t.Context(), variants)

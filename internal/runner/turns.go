@@ -82,7 +82,7 @@ func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch 
 	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[string]bool{}}
 	defer l.killAll()
 	var all []*turn
-	defer func() { err = l.emitWrong(all, assay.Noise{}, err) }()
+	defer func() { err = l.emitWrong(all, assay.Noise{}, 0, err) }()
 	began := time.Now()
 	if err := l.startAll(ctx); err != nil {
 		return err

@@ -31,17 +31,17 @@ type variant struct {
 // variants alternate: what changes within a launch is alike for all of them, and
 // they may be compared. What went wrong until the budget ends is emitted too.
 func (l *jointLaunch) operation(ctx context.Context, variants []*variant) error {
-	meter, before := host.Start(), l.cpu()
+	began, meter, before := time.Now(), host.Start(), l.cpu()
 	err := l.measureVariants(ctx, variants)
-	noise := meter.Stop(l.cpu() - before)
+	noise, took := meter.Stop(l.cpu()-before), time.Since(began)
 	if err == nil {
-		return l.emit(noise, l.longest())
+		return l.emit(noise, took)
 	}
 	var all []*turn
 	for _, v := range variants {
 		all = append(all, v.turns...)
 	}
-	return l.emitWrong(all, noise, err)
+	return l.emitWrong(all, noise, took, err)
 }
 
 func (l *jointLaunch) measureVariants(ctx context.Context, variants []*variant) error {
