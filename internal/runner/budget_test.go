@@ -231,3 +231,26 @@ func TestEndsOfLaunchesAreNoFailures(t *testing.T) {
 		}
 	}
 }
+
+// endsPaused measures all of a launch, but for its end.
+type endsPaused struct{ method }
+
+func (endsPaused) launch(_ context.Context, _ *Runner, g *group, members []*member, _ int) error {
+	for _, m := range members {
+		for _, j := range m.jobs {
+			g.launches.has[figuresKey(j.Cell, m.twin)] = true
+		}
+	}
+	return errPaused
+}
+
+// A launch all of whose trials are there is over, though its end did not count.
+func TestPauseAtTheEndOfALaunch(t *testing.T) {
+	r := planned(t, Config{}, time.Second)
+	g := r.groups[0]
+	g.method = endsPaused{g.method}
+	must(t, r.launch(t.Context(), g, g.members))
+	if g.launches.last != 1 {
+		t.Errorf("the last launch is %d, want the first", g.launches.last)
+	}
+}

@@ -323,12 +323,12 @@ const maxAgainInLaunch = 10
 // count, but what it measured does. Where measuring did not count, the launch goes on with
 // what it has not measured yet.
 func (r *Runner) launch(ctx context.Context, g *group, members []*member) error {
-	if len(members) == 0 {
-		return nil
-	}
 	defer g.prune()
 	number := g.launches.begin()
 	for range maxAgainInLaunch {
+		if len(members) == 0 { // there were none, or only the end of the launch did not count
+			return nil
+		}
 		err := r.launchWhole(ctx, g, members, number)
 		switch {
 		case errors.Is(err, errBudgetEnded):
