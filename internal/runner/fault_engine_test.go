@@ -106,6 +106,30 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 		}
 		return droppingOperation{prepared, rows}, err
 	}
+	if d.name == neverCommits && op.Changes {
+		hold, failed := d.Database.Prepare(wire.Operation{Name: "hold", Changes: true, Steps: []wire.Step{{SQL: "SAVEPOINT held", Rows: -1}}}, trace)
+		if err = errors.Join(err, failed); err != nil {
+			return nil, err
+		}
+		begin, err := hold.Client()
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if !d.done {
+				d.done = true
+				if _, err := begin.Do(0); err != nil {
+					return 0, err
+				}
+			}
+			return c.Do(position)
+		}}, err
+	}
+	if d.name == failsLast && op.Changes {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if position == trace.Rows()-1 {
+				return 0, errors.New("the last one failed")
+			}
+			return c.Do(position)
+		}}, err
+	}
 	if d.name == forgetsLast && op.Changes {
 		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
 			if position == trace.Rows()-1 {

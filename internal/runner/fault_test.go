@@ -31,6 +31,9 @@ const (
 	// fewFilesName may open few files.
 	fewFilesName = "few-files"
 	drops        = "drops" // operations that change data say that they did, and do nothing
+	// neverCommits leaves its changes in a transaction, failsLast fails at the last one.
+	neverCommits = "never-commits"
+	failsLast    = "fails-last"
 	// forgetsLast does not do the last change of a kind, stale makes each tenth
 	// update the one before again: both say that they did as they were asked.
 	forgetsLast = "forgets-last"

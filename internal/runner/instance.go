@@ -58,10 +58,10 @@ type readings struct {
 
 // ending holds what is known of an instance that has ended.
 type ending struct {
-	closed   time.Duration // what closing took
-	used     time.Duration // CPU time of its processes
-	loadUsed time.Duration // CPU time of what made the load
-	disk     int64         // bytes that the database takes
+	closed     time.Duration // what closing took
+	used       time.Duration // CPU time of its processes
+	besideUsed time.Duration // CPU time of what made the load, or verified a replay
+	disk       int64         // bytes that the database takes
 }
 
 // connections holds what an instance opens.
@@ -335,7 +335,7 @@ func (in *instance) end(ctx context.Context) error {
 	}
 	err := in.stopServer()
 	in.recordCPU()
-	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
+	in.disk, _ = diskUsage(in.dir) // with logs and journals beside the file; none is shown where it cannot be told
 	if err != nil {
 		return fail("close", err)
 	}

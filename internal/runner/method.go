@@ -173,8 +173,8 @@ func (inBlocks) connections(j *job) connections {
 	}
 	if j.Operation.Changes {
 		c := connections{writers: max(1, j.Cell.Pool)}
-		if j.keys != nil || j.rows != nil {
-			c.readers, c.idle = 1, 1 // to read them afterwards
+		if j.checksLeft() && !j.singleConnection() {
+			c.readers, c.idle = 1, 1 // a writer sees what it never commits
 		}
 		return c
 	}

@@ -313,20 +313,25 @@ func wrongKeys(format string, args ...any) error {
 func (j *job) uncompared() []assay.Warning {
 	op := j.Operation
 	reads := slices.ContainsFunc(op.Parts, func(p assay.Part) bool { return !p.Operation.Changes })
-	left := j.state != "" || j.keys != nil || j.rows != nil && len(j.rows.Values)+len(j.rows.Counts) > 0
 	var what []string
 	if reads && j.told == nil && (j.behind > 0 || op.Sequence != "") {
 		what = append(what, "no answer that it reads beside its changes")
 	}
-	if op.Changes && !op.Call() && !left {
+	if op.Changes && !op.Call() && j.singleConnection() {
+		return notCompared("nothing that its commits leave", "locking_mode exclusive and memory let no other connection read it", "measure it with another profile too")
+	}
+	if op.Changes && !op.Call() && !j.checksLeft() {
 		what = append(what, "nothing that its changes leave")
 	}
 	if what == nil {
 		return nil
 	}
-	return []assay.Warning{{Code: "not-compared",
-		Evidence: strings.Join(what, ", and ") + " is compared: what is right depends on the order of the clients, differs each time, or took too long to find",
-		Advice:   "measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order"}}
+	return notCompared(strings.Join(what, ", and "), "what is right depends on the order of the clients, differs each time, or took too long to find",
+		"measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order")
+}
+
+func notCompared(what, why, advice string) []assay.Warning {
+	return []assay.Warning{{Code: "not-compared", Evidence: what + " is compared: " + why, Advice: advice}}
 }
 
 // sequenceWarning is about an operation whose sequence cannot reach all that it

@@ -138,3 +138,51 @@ func TestSampleOfAMix(t *testing.T) {
 		t.Errorf("got %d trials, want one of each driver", len(b.trials))
 	}
 }
+
+// alone is an operation without a check, beside insert with one.
+const alone = `  alone: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: "SELECT 100 + :i, random(1, 99)", rows: 1, count: 20}
+`
+
+// What changes leave is read over another connection than that which wrote it: one that never
+// commits is wrong, with a check and without.
+func TestChangesThatAreNeverCommitted(t *testing.T) {
+	for _, journal := range []string{"wal", "delete"} {
+		b := faultyBench(t, neverCommits, insert+alone)
+		for i := range b.Cases {
+			b.Cases[i].Profile.Settings["journal_mode"] = journal
+		}
+		launchOnce(t, &b.Config)
+		for driver, want := range map[string]assay.Outcome{"honest": assay.OK, neverCommits: assay.WrongAnswer} {
+			trials := b.of(driver)
+			for _, trial := range trials {
+				if trial.Outcome != want || uncompared(trial) != "" {
+					t.Errorf("%s, %s, %s: got %s (%s), want %s", journal, driver, trial.Cell.Operation, trial.Outcome, trial.Reason, want)
+				}
+			}
+			if len(trials) < 2 {
+				t.Errorf("%s, %s: got %d trials, want those of two operations", journal, driver, len(trials))
+			}
+		}
+	}
+}
+
+// A profile that lets only one connection use the database is measured with one, and what cannot
+// be compared then is said.
+func TestProfilesOfOneConnection(t *testing.T) {
+	for _, setting := range []string{"locking_mode: exclusive", "memory: on"} {
+		text := strings.NewReplacer("honest, second", "honest", "journal_mode: wal, ", "", "cache_size: -4096", setting).Replace(header + insert + alone)
+		b := newBench(t, text)
+		launchOnce(t, &b.Config)
+		for _, trial := range b.trials {
+			if trial.Outcome != assay.OK || uncompared(trial) == "" {
+				t.Errorf("%s, %s: got %s (%s), not compared is %q; want ok, and that", setting, trial.Cell.Operation, trial.Outcome, trial.Reason, uncompared(trial))
+			}
+			if other := slices.IndexFunc(trial.Settings, func(s assay.Setting) bool { return s.Connection != "writer-1" && s.Connection != "trace" }); other >= 0 {
+				t.Errorf("%s, %s: got a setting of %s, want one connection, writer-1", setting, trial.Cell.Operation, trial.Settings[other].Connection)
+			}
+		}
+		if len(b.trials) < 2 {
+			t.Errorf("%s: got %d trials, want those of two operations", setting, len(b.trials))
+		}
+	}
+}

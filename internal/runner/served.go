@@ -142,7 +142,7 @@ func (in *instance) load(ctx context.Context, j *job, url string, n loadSize) (l
 	defer cancel()
 	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
 		Requests: n.measured, Warm: n.warm, Rate: n.rate, Even: j.Cell.Params[assay.ArrivalsParam] == assay.EvenArrivals, Seed: n.seed, Expect: j.answers})
-	in.loadUsed += used
+	in.besideUsed += used
 	if ctx.Err() == nil && limited.Err() != nil {
 		return result, endedByBudget(limited, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", n.warm+n.measured, in.r.config.Timeout)})
 	}

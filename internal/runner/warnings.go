@@ -211,7 +211,7 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	m := r.groups[0].members[0]
 	j := m.first
 	want := j.method.connections(j)
-	if want.readers == 0 { // an operation that only changes data: show both kinds
+	if want.readers == 0 && !j.singleConnection() { // an operation that only changes data: show both kinds
 		want.readers, want.idle = 1, 1
 	}
 	if err := r.traceGroup(ctx, r.groups[0]); err != nil { // what a store does not read back shows in a trace

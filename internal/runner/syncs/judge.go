@@ -16,7 +16,7 @@ type Verdict struct {
 	Units   int // acknowledged
 	Idle    int // more units, which changed nothing: see Judge
 	Covered int // whose last write a completed sync covered before
-	// Syncs is how many syncs completed for each unit, on the mean.
+	// Syncs is how many syncs completed for each unit, on the mean, idle ones included.
 	Syncs float64
 	// Calls are the system calls of all units, by name.
 	Calls map[string]int
@@ -104,9 +104,8 @@ func Judge(calls []Call, folder, marks string, direct bool) Verdict {
 			v.Calls[name] += n
 		}
 	}
-	if v.Units = len(units); v.Units > 0 {
-		v.Syncs = float64(total) / float64(v.Units)
-	}
+	v.Units = len(units)
+	v.Syncs = float64(total) / float64(max(1, v.Units+v.Idle))
 	for _, c := range calls {
 		if c.Kind == UnseenAll {
 			v.Hidden = hiddenAsync

@@ -110,19 +110,20 @@ func TestIdleUnits(t *testing.T) {
 		direct bool
 		answer string
 		idle   int
+		syncs  float64
 	}{
-		"direct":                {commit + mark + mark + commit, true, "yes", 2},
-		"direct, and one lost":  {commit + mark + lost, true, "1 of 2", 1},
-		"direct, none commits":  {mark + mark, true, "", 2},
-		"written later":         {commit + mark + commit, false, "2 of 3", 0},
-		"direct, and it is hid": {commit + "7 io_submit(0x7f, 1, []) = 1\n" + mark, true, "", 0},
+		"direct":                {commit + mark + mark + commit, true, "yes", 2, 0.5},
+		"direct, and one lost":  {commit + mark + mark + lost, true, "1 of 2", 2, 0.25},
+		"direct, none commits":  {mark + mark, true, "", 2, 0},
+		"written later":         {commit + mark + mark + commit, false, "2 of 4", 0, 0.5},
+		"direct, and it is hid": {commit + "7 io_submit(0x7f, 1, []) = 1\n" + mark, true, "", 0, 0.5},
 	} {
 		calls, err := Parse(strings.NewReader(begin + c.trace))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(calls, "/d", "/m", c.direct); v.Answer() != c.answer || v.Idle != c.idle {
-			t.Errorf("%s: got %q and %d idle, want %q and %d", name, v.Answer(), v.Idle, c.answer, c.idle)
+		if v := Judge(calls, "/d", "/m", c.direct); v.Answer() != c.answer || v.Idle != c.idle || v.Syncs != c.syncs {
+			t.Errorf("%s: got %q, %d idle and %g syncs, want %q, %d and %g", name, v.Answer(), v.Idle, v.Syncs, c.answer, c.idle, c.syncs)
 		}
 	}
 }
