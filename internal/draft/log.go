@@ -254,7 +254,7 @@ func (r *logReader) statement(l logLine) error {
 	return nil
 }
 
-// lack notes why what the log has cannot be done again.
+// cannotReplay notes why the log cannot be replayed.
 func (r *logReader) cannotReplay(why string) { r.t.notReplayable = cmp.Or(r.t.notReplayable, why) }
 
 // add counts an operation, and records it: it saw nothing before it was ready.
