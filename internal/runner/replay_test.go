@@ -105,6 +105,16 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// The instance that tells the answers before the measured one is none of other programs.
+func TestCPUOfAReplaysVerification(t *testing.T) {
+	b := replay(t, "honest", takings(1), 1, "INSERT INTO stock VALUES (1, 100), (2, 100), (3, 100), (4, 100)")
+	in, j, trial := b.started(t)
+	must(t, in.runReplay(t.Context(), j, &trial))
+	if in.besideUsed <= 0 {
+		t.Errorf("got %s of CPU time beside the instance's own, want that of another", in.besideUsed)
+	}
+}
+
 // Where no unit overlaps another, a driver's own counts of rows are checked too: its answers, and
 // what it leaves, may be right all the same.
 func TestRowsOfAReplay(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/kit/wire"
 )
 
 // changing is SQL that changes rows, without a check.
@@ -184,5 +185,34 @@ func TestProfilesOfOneConnection(t *testing.T) {
 		if len(b.trials) < 2 {
 			t.Errorf("%s: got %d trials, want those of two operations", setting, len(b.trials))
 		}
+	}
+}
+
+// Where requests were not done, nobody knows what they would have left, and a trial claims no
+// check of it.
+func TestCheckOfAPartOfTheRequests(t *testing.T) {
+	for partial, want := range map[bool]assay.Check{false: assay.CheckState, true: assay.CheckRows} {
+		in, j, trial := newBench(t, header+insert).started(t)
+		_, err := in.beginBlock(t.Context(), j, &trial)
+		must(t, err)
+		done := &tally{partial: partial}
+		must(t, in.checkedMeasure(t.Context(), wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm), Operations: int64(j.Operation.Count)}, &done.total))
+		must(t, in.verifyBlock(t.Context(), j, &trial, done))
+		if trial.Outcome != assay.OK || trial.Checked != want || (uncompared(trial) != "") != partial {
+			t.Errorf("partial %v: got %s (%s), checked %q, not compared is %q; want ok, %q", partial, trial.Outcome, trial.Reason, trial.Checked, uncompared(trial), want)
+		}
+	}
+}
+
+// The bytes of a database are those of its journal and log, too.
+func TestDiskOfAJournalThatStays(t *testing.T) {
+	disk := map[string]float64{}
+	for _, journal := range []string{"delete", "persist"} {
+		b := newBench(t, strings.NewReplacer("honest, second", "honest", "journal_mode: wal", "journal_mode: "+journal).Replace(header+insert))
+		launchOnce(t, &b.Config)
+		disk[journal] = b.trials[0].Figures[assay.DiskBytes]
+	}
+	if disk["delete"] <= 0 || disk["persist"] <= disk["delete"] {
+		t.Errorf("got %v, want more bytes where the journal is kept", disk)
 	}
 }

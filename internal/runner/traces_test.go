@@ -84,6 +84,26 @@ func testNotTraced(t *testing.T, budget time.Duration, strace string) {
 	}
 }
 
+// A block that failed has no figures, whether its commits were traced or not.
+func TestTraceOfAFailedBlock(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("no strace: ", err)
+	}
+	for _, tracer := range []string{"", strace} {
+		b := faultyBench(t, failsLast, strings.Replace(insert, "count: 20", "count: 100", 1))
+		b.Strace = tracer
+		launchOnce(t, &b.Config)
+		failed := b.of(failsLast)
+		if len(failed) != 1 || failed[0].Outcome != assay.Failed || failed[0].Measured() || len(failed[0].Figures) > 0 {
+			t.Errorf("tracer %q: got %+v, want one that failed, without figures", tracer, failed)
+		}
+		if _, traced := b.of("honest")[0].Figures[assay.SyncsPerOp]; traced != (tracer != "") {
+			t.Errorf("tracer %q: of the driver without a fault it is %v that its syncs are known", tracer, traced)
+		}
+	}
+}
+
 // Tracing takes a tenth of the budget at most, by what traces took so far.
 func TestTimeToTrace(t *testing.T) {
 	for name, c := range map[string]struct {

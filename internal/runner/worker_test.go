@@ -254,6 +254,19 @@ func (b *bench) run(t *testing.T) []asked {
 	return b.asked(t)
 }
 
+// started is an instance of the first cell, its job and its trial.
+func (b *bench) started(t *testing.T) (*instance, *job, assay.Trial) {
+	t.Helper()
+	r, err := Prepare(t.Context(), b.Config)
+	must(t, err)
+	m := r.groups[0].members[0]
+	j := m.first
+	in, err := r.start(t.Context(), m, 1, j.method.connections(j))
+	must(t, err)
+	t.Cleanup(in.kill)
+	return in, j, in.trial(j, 1)
+}
+
 func (b *bench) asked(t *testing.T) []asked {
 	t.Helper()
 	text, err := os.ReadFile(b.log)
