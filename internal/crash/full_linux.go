@@ -73,7 +73,7 @@ func (t *trial) filledMemory(ctx context.Context) (e evidence, found observation
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := t.writeUntilFull(ctx, path, marks); err != nil {
+		if e.unfelt, err = t.writeUntilFull(ctx, path, marks); err != nil {
 			return err
 		}
 		found, err = t.inspectLeft(ctx, &e, path, marks)
@@ -83,24 +83,24 @@ func (t *trial) filledMemory(ctx context.Context) (e evidence, found observation
 }
 
 // writeUntilFull runs the workload where little room is left until its first error,
-// and makes room.
-func (t *trial) writeUntilFull(ctx context.Context, path, marks string) error {
+// and makes room; unfelt says that there was none.
+func (t *trial) writeUntilFull(ctx context.Context, path, marks string) (unfelt bool, err error) {
 	db, err := t.begin(ctx, path, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer db.kill()
 	var used unix.Statfs_t
 	if err := unix.Statfs(t.files, &used); err != nil {
-		return err
+		return false, err
 	}
 	taken := int64(used.Blocks-used.Bfree) * used.Bsize
 	if err := resize(t.files, taken+t.roomLeft()); err != nil {
-		return err
+		return false, err
 	}
-	t.writeUntilError(ctx, db, 0, marks)
+	unfelt = t.writeUntilError(ctx, db, 0, marks) == t.history.transactions()
 	db.kill()
-	return resize(t.files, diskBytes)
+	return unfelt, resize(t.files, diskBytes)
 }
 
 // resize gives a file system in memory another size.

@@ -57,6 +57,14 @@ func do(t *testing.T, tasks ...Task) map[string]Result {
 	return results
 }
 
+// doOne does a task in a process of its own, whatever becomes of it.
+func doOne(t *testing.T, task Task) (done Result) {
+	t.Helper()
+	t.Setenv(asDisk, "1")
+	must(t, Run(t.Context(), Config{Tasks: []Task{task}, Lanes: 1, Dir: t.TempDir(), Self: []string{os.Args[0]}, Done: func(r Result) error { done = r; return nil }}))
+	return done
+}
+
 // again replays a finding in a process of its own, leaves its state in keep, and
 // checks that it shows what was found.
 func again(t *testing.T, r Result, keep string) {
@@ -200,6 +208,17 @@ func TestFullMemory(t *testing.T) {
 		t.Fatalf("got %v, want what a store loses that goes on after errors", swallowed.Counts)
 	}
 	again(t, swallowed, filepath.Join(t.TempDir(), "files"))
+}
+
+// A file system in memory with room for the whole workload tried nothing.
+func TestMemoryThatIsNotFull(t *testing.T) {
+	task := Task{Driver: "roomy", Program: storeProgram(t, "store-roomy"), Fault: assay.FullDisk, FileSystem: assay.Tmpfs, Seed: 1, States: 2, Settings: map[string]string{kv.Sync: "1"}, Findings: t.TempDir()}
+	if why := Missing(task.Fault, task.FileSystem); why != "" {
+		t.Skip(why)
+	}
+	if r := doOne(t, task); r.Outcome != assay.Unsupported || r.States != 2 {
+		t.Errorf("got %s (%s) after %d states, want unsupported after 2", r.Outcome, r.Reason, r.States)
+	}
 }
 
 // A store that goes on after errors of the disk is found out, when the disk is full

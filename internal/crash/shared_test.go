@@ -92,7 +92,6 @@ func TestShared(t *testing.T) {
 
 // A second process that fails has tried nothing, and a store has nothing to try.
 func TestSharedIsNotTried(t *testing.T) {
-	t.Setenv(asDisk, "1")
 	for name, c := range map[string]struct {
 		settings map[string]string
 		outcome  assay.Outcome
@@ -103,11 +102,8 @@ func TestSharedIsNotTried(t *testing.T) {
 		"store-honest":  {map[string]string{kv.Sync: "1"}, assay.Unsupported, []string{"no write-ahead log"}},
 	} {
 		task := Task{Driver: name, Program: storeProgram(t, name), Fault: assay.KillShared, Seed: 1, States: 1, Settings: c.settings, Findings: t.TempDir()}
-		must(t, Run(t.Context(), Config{Tasks: []Task{task}, Lanes: 1, Dir: t.TempDir(), Self: []string{os.Args[0]}, Done: func(r Result) error {
-			if r.Outcome != c.outcome || slices.ContainsFunc(c.reasons, func(part string) bool { return !strings.Contains(r.Reason, part) }) {
-				t.Errorf("%s: got %s (%s), want %s and %q", name, r.Outcome, r.Reason, c.outcome, c.reasons)
-			}
-			return nil
-		}}))
+		if r := doOne(t, task); r.Outcome != c.outcome || slices.ContainsFunc(c.reasons, func(part string) bool { return !strings.Contains(r.Reason, part) }) {
+			t.Errorf("%s: got %s (%s), want %s and %q", name, r.Outcome, r.Reason, c.outcome, c.reasons)
+		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // logStore is a log of transactions and what they come to. Its name may be that of
 // a fault: store-lies does not sync, store-swallows goes on after errors of the
 // disk, store-deaf reads nothing from a disk that fails, store-damaged fails its
-// own check, store-late writes a transaction when the second one after it is done. Others
+// own check, store-roomy gives room back that it took, store-late writes a transaction when the second one after it is done. Others
 // have their fault where they are opened again: store-locked does not open, store-changes
 // has another value, store-frozen writes nothing, and store-forgets keeps nothing that is
 // written.
@@ -57,6 +57,11 @@ func openLog(name string, c kvdb.Config) (*logStore, error) {
 	}
 	if s.reopen = len(s.keys) > 0; s.reopen && name == "store-locked" {
 		return nil, errors.New("this store is locked")
+	}
+	if name == "store-roomy" && !s.reopen {
+		if err := os.WriteFile(log.Name()+"-room", make([]byte, 1<<20), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	if s.reopen && name == "store-changes" {
 		for key, value := range s.keys {
@@ -149,6 +154,7 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
 		return err
 	}
+	_ = os.Remove(s.log.Name() + "-room") // there is none of other stores
 	head := binary.LittleEndian.AppendUint32(nil, uint32(out.Len()))
 	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(out.Bytes()))
 	if s.reopen && s.name == "store-frozen" {
