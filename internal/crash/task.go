@@ -175,7 +175,7 @@ func (r *Result) Proof() assay.Proof {
 			p.Refuted += n
 		}
 	}
-	p.Held = p.States - p.Refuted
+	p.Held = p.States - p.Refuted - r.Counts[Unmade]
 	if p.Kind = r.Refuted().about().refutation; p.Refuted > 0 && r.Worst != nil {
 		p.Replay = r.Worst.ID
 	}

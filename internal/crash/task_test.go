@@ -69,6 +69,11 @@ func TestProof(t *testing.T) {
 	if got := r.Proof(); got != want {
 		t.Errorf("on ext4: got %+v, want %+v", got, want)
 	}
+	r.Counts = map[Damage]int{Unharmed: 5, Unmade: 2, Lost: 2, Corrupt: 1} // of one that was never made nothing held
+	if got := r.Proof(); got.Held != 5 || got.Refuted != 3 {
+		t.Errorf("with two states before the first acknowledgement: got %+v, want 5 held and 3 refuted", got)
+	}
+	delete(r.Counts, Unmade)
 	r.Claimed = assay.Process
 	if got := r.Proof(); got.Refuted != 0 || got.Held != 10 {
 		t.Errorf("a class that promises nothing was refuted: %+v", got)
