@@ -232,7 +232,7 @@ func (t *trial) writeForAWhile(ctx context.Context, db *database, marks string) 
 		if n > 0 && (t.enough() || t.task.Time > 0 && time.Since(began) > t.task.Time/recordingShare) {
 			return n, nil
 		}
-		if err := db.write(ctx, n, batch, marks); err != nil {
+		if err := db.write(ctx, n, min(batch, t.history.transactions()-n), marks); err != nil {
 			return n, err
 		}
 	}
