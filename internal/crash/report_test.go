@@ -173,6 +173,16 @@ func TestShare(t *testing.T) {
 	if total < 199 || total > 200 {
 		t.Errorf("two lanes share %.1f s, want 200", total)
 	}
+	// A lane without a task has no time to give, and no task takes longer than all may.
+	kill := Task{Fault: assay.Kill}
+	for _, tasks := range [][]Task{{kill}, {kill, kill}, {kill, {Fault: assay.FileCut}}} {
+		share(tasks, 4, 100e9)
+		for _, task := range tasks {
+			if task.Time > 100e9 {
+				t.Errorf("one of %d tasks has %s of 100 s", len(tasks), task.Time)
+			}
+		}
+	}
 }
 
 // Every promise has words, a class and a source, and the first that fits is the
