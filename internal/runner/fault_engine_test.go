@@ -204,7 +204,7 @@ type faultyOperation struct {
 
 func (o faultyOperation) Client() (kit.Client, error) {
 	client, err := o.Operation.Client()
-	if _, ok := client.(kit.Profiler); ok && o.db.name == "honest" {
+	if _, ok := client.(kit.Profiler); ok && (o.db.name == "honest" || o.db.name == missesPhased) {
 		return client, err // it times its phases
 	}
 	if shower, ok := client.(kit.Shower); ok && (o.db.name == wrongBeside || o.db.name == wrongInside) {

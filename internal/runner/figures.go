@@ -296,6 +296,9 @@ func (l *jointLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (us
 			return nil
 		}
 		if err == nil {
+			err = wrong(m)
+		}
+		if err == nil {
 			t.phased.add(m)
 			l.r.time.add(assay.StageMeasured, time.Duration(m.Nanos))
 		}

@@ -115,3 +115,19 @@ func TestPhases(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong in the windows with timed phases alone is an outcome too.
+func TestWrongWhilePhasesAreTimed(t *testing.T) {
+	b := faultyBench(t, missesPhased, strings.Replace(read, "rows: 1", "rows: 1, phases: true", 1))
+	launchOnce(t, &b.Config)
+	for driver, want := range map[string]assay.Outcome{"honest": assay.OK, missesPhased: assay.WrongAnswer} {
+		for _, trial := range b.of(driver) {
+			if trial.Outcome != want || want != assay.OK && len(trial.Figures) > 0 {
+				t.Errorf("%s: got %s (%s) with the figures %v, want %s", driver, trial.Outcome, trial.Reason, trial.Figures, want)
+			}
+		}
+		if len(b.of(driver)) == 0 {
+			t.Errorf("%s: no trial", driver)
+		}
+	}
+}
