@@ -162,7 +162,7 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	for _, u := range s.units {
 		want = append(want, u.digest)
 	}
-	if err := in.acceptReordered(ctx, j, s.units, digests, want); err != nil {
+	if _, err := in.acceptReordered(ctx, j, s.units, digests, want); err != nil {
 		return err
 	}
 	return compareAnswers("after measuring", j, s.start, digests, want)
@@ -254,7 +254,7 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 }
 
 // runBehind has the clients go on behind the block, and compares what they answer.
-func (in *instance) runBehind(ctx context.Context, j *job) error {
+func (in *instance) runBehind(ctx context.Context, j *job, t *assay.Trial) error {
 	if j.behind == 0 {
 		return nil
 	}
@@ -264,28 +264,13 @@ func (in *instance) runBehind(ctx context.Context, j *job) error {
 		digests, err = in.digestsOf(ctx, j, start, int64(j.behind))
 		return err
 	})
+	if err == nil && digests == nil {
+		_, err = in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Start: start, Operations: int64(j.behind)})
+	}
 	if err != nil {
 		return err
 	}
-	if digests == nil {
-		_, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Start: start, Operations: int64(j.behind)})
-		return err
-	}
-	if j.told == nil {
-		return nil
-	}
-	s := &sample{}
-	for i := range j.told {
-		position := (int(start) + i) % j.trace.Length
-		s.units = append(s.units, unitAnswer{position: position, operation: j.Cell.Peer(), own: position})
-	}
-	if err := s.findParts(j); err != nil {
-		return err
-	}
-	if err := in.acceptReordered(ctx, j, s.units, digests, j.told); err != nil {
-		return err
-	}
-	return compareAnswers("after the block", j, start, digests, j.told)
+	return in.compareTold(ctx, j, t, "after the block", start, digests)
 }
 
 // untrue is the outcome of an answer that cannot be true. What is measured again is none.

@@ -46,6 +46,9 @@ func TestAnswersOfTheMeasuredPart(t *testing.T) {
 					if name == "changes" {
 						checked = assay.CheckKeys
 					}
+					if told := uncompared(trial) == ""; outcome == assay.OK && told != (driver != mute || name != "changes") {
+						t.Errorf("%s: got the doubt %q", name, uncompared(trial))
+					}
 					if name == "read" && driver == wrongBeside {
 						outcome = assay.OK // it has one client
 					}

@@ -180,10 +180,11 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 		}
 		return nil
 	}
-	for _, run := range []func(context.Context, *job) error{in.runBehind, in.runOneClient} {
-		if err := end(t, run(ctx, j)); err != nil {
-			return err
-		}
+	if err := end(t, in.runBehind(ctx, j, t)); err != nil {
+		return err
+	}
+	if err := end(t, in.runOneClient(ctx, j)); err != nil {
+		return err
 	}
 	return end(t, in.each(func(one *instance) error { return one.verifyLeft(ctx, j, t) }))
 }
@@ -412,21 +413,12 @@ func (in *instance) verifyReplay(ctx context.Context, j *job, t *assay.Trial) er
 	size := toldAtOnce * max(1, j.Operation.Transaction)
 	for start := 0; start < j.Operation.Count; start += size {
 		some, err := other.digestsOf(ctx, j, int64(start), int64(min(size, j.Operation.Count-start)))
-		if err != nil || some == nil {
+		if err != nil {
 			return err
 		}
-		digests = append(digests, some...)
+		if digests = append(digests, some...); some == nil {
+			break
+		}
 	}
-	var units []unitAnswer
-	for i := range j.told {
-		units = append(units, unitAnswer{position: i, operation: j.Cell.Peer(), own: i})
-	}
-	s := &sample{units: units}
-	if err := s.findParts(j); err != nil {
-		return err
-	}
-	if err := other.acceptReordered(ctx, j, s.units, digests, j.told); err != nil {
-		return err
-	}
-	return compareAnswers("in the replay before the measured one", j, 0, digests, j.told)
+	return other.compareTold(ctx, j, t, "in the replay before the measured one", 0, digests)
 }

@@ -115,6 +115,15 @@ func TestCPUOfAReplaysVerification(t *testing.T) {
 	}
 }
 
+// A worker that does not tell its answers has none compared in a replay, and the trial says so.
+func TestReplayWithoutAnswers(t *testing.T) {
+	b := replay(t, mute, takings(1), 1, "INSERT INTO stock VALUES (1, 100), (2, 100), (3, 100), (4, 100)")
+	b.run(t)
+	if trial := b.trials[0]; trial.Outcome != assay.OK || !strings.HasPrefix(uncompared(trial), "no answer that it reads") {
+		t.Errorf("got %s (%s) with the doubt %q, want ok and that no answer is compared", trial.Outcome, trial.Reason, uncompared(trial))
+	}
+}
+
 // Where no unit overlaps another, a driver's own counts of rows are checked too: its answers, and
 // what it leaves, may be right all the same.
 func TestRowsOfAReplay(t *testing.T) {

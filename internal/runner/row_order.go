@@ -98,19 +98,21 @@ func (in *instance) sameState(ctx context.Context, j *job) (bool, error) {
 
 // acceptReordered takes the answers of clients for right whose rows are only in another
 // order: the same as one client gets, whose rows are the right ones. Beside changes one
-// client cannot get the same, and an open order is not compared.
-func (in *instance) acceptReordered(ctx context.Context, j *job, units []unitAnswer, got, want []string) error {
+// client cannot get the same: answers in an open order are unknown, and counted.
+func (in *instance) acceptReordered(ctx context.Context, j *job, units []unitAnswer, got, want []string) (unknown int, err error) {
 	for i, u := range units {
 		if i >= len(got) || want[i] == "" || got[i] == want[i] {
 			continue
 		}
 		right, err := in.reordered(ctx, j, u, got[i])
 		if err != nil || !right {
-			return err
+			return unknown, err
 		}
-		got[i] = want[i]
+		if got[i] = want[i]; j.Operation.Changes {
+			unknown++
+		}
 	}
-	return nil
+	return unknown, nil
 }
 
 func (in *instance) reordered(ctx context.Context, j *job, u unitAnswer, got string) (bool, error) {
@@ -129,6 +131,36 @@ func (in *instance) reordered(ctx context.Context, j *job, u unitAnswer, got str
 		return false, err
 	}
 	return in.sameRows(ctx, j, u.operation, e, u.own)
+}
+
+// compareTold compares the answers of clients, from a position on, with those that are told, as
+// far as either is known. The trial says what is not compared.
+func (in *instance) compareTold(ctx context.Context, j *job, t *assay.Trial, when string, start int64, digests []string) error {
+	if j.told == nil {
+		return nil
+	}
+	if digests == nil {
+		t.Warnings = append(t.Warnings, notCompared("no answer that it reads beside its changes", "the worker does not tell what its clients are answered",
+			"measure what it reads as operations of their own too, whose answers are compared")...)
+		return nil
+	}
+	s := &sample{}
+	for i := range j.told {
+		position := (int(start) + i) % j.trace.Length
+		s.units = append(s.units, unitAnswer{position: position, operation: j.Cell.Peer(), own: position})
+	}
+	if err := s.findParts(j); err != nil {
+		return err
+	}
+	unknown, err := in.acceptReordered(ctx, j, s.units, digests, j.told)
+	if err != nil {
+		return err
+	}
+	if unknown > 0 {
+		t.Warnings = append(t.Warnings, notCompared(fmt.Sprintf("a part alone of the answers that it reads beside its changes (%d of %d are not)", unknown, len(j.told)),
+			"the SQL of the others leaves the order of rows open", "order by all columns what it reads, or measure that as operations of their own too, whose rows are compared in any order")...)
+	}
+	return compareAnswers(when, j, start, digests, j.told)
 }
 
 // difference says which row of wrong answers is the first wrong one, and what is wrong in it;

@@ -5,6 +5,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,25 @@ func TestWrongRowsInAnyOrder(t *testing.T) {
 	for _, trial := range b.trials {
 		if trial.Outcome != assay.WrongAnswer || !strings.Contains(trial.Reason, "after measuring") {
 			t.Errorf("got %s (%s), want a wrong answer after measuring", trial.Outcome, trial.Reason)
+		}
+	}
+}
+
+// Beside changes, nobody knows the rows of an answer in an open order: that of a driver that is
+// right, whose order is another one, and that of one whose rows are wrong. The trial says so.
+func TestOpenOrderBesideChanges(t *testing.T) {
+	for driver, unordered := range map[string]string{"honest": "on", wrongInside: "off"} {
+		text := strings.NewReplacer("honest, second", driver, "cache_size: -4096", "reverse_unordered_selects: "+unordered).Replace(header)
+		b := newBench(t, text+open)
+		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "mixed" })
+		launchOnce(t, &b.Config)
+		for _, trial := range b.trials {
+			if trial.Outcome != assay.OK || !strings.Contains(uncompared(trial), "of 20 are not)") {
+				t.Errorf("%s: got %s (%s) with the doubt %q, want ok and how many answers are not compared", driver, trial.Outcome, trial.Reason, uncompared(trial))
+			}
+		}
+		if len(b.trials) == 0 {
+			t.Errorf("%s: no trial", driver)
 		}
 	}
 }
