@@ -9,3 +9,6 @@ func Clean(query string) (text, mark string) {
 
 // Waiting is how many buffers wait to be written.
 func (r *Recorder) Waiting() int { return len(r.chunks) }
+
+// Value is a value as a log has it.
+func Value(v any) string { return string(value(nil, v)) }

@@ -315,7 +315,7 @@ func value(into []byte, v driver.Value) []byte {
 		}
 		return append(base64.StdEncoding.AppendEncode(append(into, `{"blob":"`...), v), `"}`...)
 	case time.Time: // as the driver mattn writes it
-		return quote(into, v.UTC().Format("2006-01-02 15:04:05.999999999-07:00"))
+		return quote(into, v.Format("2006-01-02 15:04:05.999999999-07:00"))
 	}
 	converted, err := driver.DefaultParameterConverter.ConvertValue(v)
 	if err != nil || reflect.TypeOf(converted) == reflect.TypeOf(v) {

@@ -180,10 +180,13 @@ module Traffic
       true
     end
 
+    # A statement that changes rows and answers none: Rails counts its rows apart.
+    CHANGES = /\A\s*(?:INSERT|UPDATE|DELETE|REPLACE)\b(?!.*\bRETURNING\b)/im
+
     # Writes the line of a statement or mark, and counts one that it cannot write. Rails
-    # before 7.2 does not say how many rows there are.
+    # before 7.2 does not say how many rows there are, nor do all versions how many were changed.
     def put(began, ended, connection, what, args, event)
-      rows = event[:row_count] || (0 if event[:exception])
+      rows = event[CHANGES.match?(event[:sql].to_s) ? :affected_rows : :row_count] || (0 if event[:exception])
       text = +%({"at":#{((began - @began) * 1e9).round},"conn":#{connection.number},"tx":#{connection.tx},"s":"#{what}"#{args})
       text << %(,"rows":#{rows}) if rows
       text << %(,"ns":#{((ended - began) * 1e9).round})

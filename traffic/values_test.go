@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/internal/draft/recorded"
 	"assay/traffic"
@@ -130,4 +131,12 @@ func bindValues(t *testing.T, log, database string, plain *sql.DB) {
 	exec(db.Exec("INSERT INTO v VALUES (:b)", sql.Named("b", 2)))
 
 	noError(t, errors.Join(db.Close(), r.Close()))
+}
+
+// A time keeps its zone, as a driver writes it.
+func TestTimeKeepsItsZone(t *testing.T) {
+	at := time.Date(2026, 3, 1, 3, 0, 0, 0, time.FixedZone("CET", 3600))
+	if got, want := traffic.Value(at), `"2026-03-01 03:00:00+01:00"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,15 @@ func findToolchain(ctx context.Context, dir string) (toolchain, error) {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	tools["GOFLAGS"] = withoutOwnFlags(tools["GOFLAGS"])
+	if compiler := strings.Fields(tools["CC"]); tools["CGO_ENABLED"] == "1" && len(compiler) > 0 {
+		said, err := once(tools["CC"]+" --version", func() (string, error) {
+			out, err := exec.CommandContext(ctx, compiler[0], append(compiler[1:], "--version")...).Output()
+			return string(out), err
+		})
+		if err == nil { // without a compiler, what needs none is built
+			tools["CC --version"], _, _ = strings.Cut(said, "\n")
+		}
+	}
 	return tools, nil
 }
 

@@ -19,7 +19,7 @@ type logged struct {
 	shapes []*shape // by how often they come
 	// processes have a log each.
 	processes     int
-	clients       int     // operations of a process under way at the same time, 95 % of the time at most
+	clients       int     // operations under way at the same time, 95 % of the time at most, for each process
 	rate          float64 // operations a second, over all
 	peak          int     // and in the busiest second
 	dropped       int64   // lines that the writer left out
@@ -141,9 +141,8 @@ func (r *logReader) process(data []byte) error {
 	}
 	r.t.withoutEnd += len(r.open)
 	r.t.noLastLine = r.t.noLastLine || !r.ended
-	if own := r.all[before:]; len(own) > 0 { // else it did nothing
+	if len(r.all) > before { // else it did nothing
 		r.t.processes++
-		r.t.clients = max(r.t.clients, atOnce(own))
 	}
 	return nil
 }
@@ -355,13 +354,13 @@ func atOnce(busy []moment) int {
 	return max(1, n)
 }
 
-// arrivals finds how many operations come.
+// arrivals finds how many operations come, and how many are under way at the same time.
 func (r *logReader) arrivals() {
-	slices.SortFunc(r.all, inOrder)
+	r.t.clients = (atOnce(r.all) + r.t.processes - 1) / r.t.processes
 	seconds := map[int64]int{}
 	for _, m := range r.all {
 		if m.delta > 0 {
-			seconds[m.at/1e9]++
+			seconds[(m.at-r.all[0].at)/1e9]++
 		}
 	}
 	for _, n := range seconds {

@@ -174,7 +174,7 @@ func TestLogClients(t *testing.T) {
 }
 
 // Each process of a program has a log of its own: names, connections and transactions are those
-// of its log, and clients are counted in each. They are sorted by when each log began.
+// of its log, and each has its part of the clients. They are sorted by when each log began.
 func TestLogsOfProcesses(t *testing.T) {
 	log := func(began, text string, conns int) Log {
 		var all strings.Builder
@@ -191,8 +191,8 @@ func TestLogsOfProcesses(t *testing.T) {
 	idle := Log{"idle", []byte(`{"traffic":2,"began":"2026-11-27T20:00:00Z"}` + "\n" + `{"dropped":0}` + "\n")}
 	l, err := readLogs(log("02", "SELECT 1", 3), idle, log("00", "SELECT 2 + 3", 2), log("02", "SELECT 1", 1))
 	must(t, err)
-	if l.processes != 3 || l.clients != 3 || l.count != 6000 || len(l.shapes) != 2 || l.withoutEnd != 3 || l.dropped != 3 || l.noLastLine {
-		t.Errorf("got %d processes of %d clients, %d operations of %d kinds, %d without an end, %d dropped; want 3 of 3, 6000 of 2, 3, 3",
+	if l.processes != 3 || l.clients != 2 || l.count != 6000 || len(l.shapes) != 2 || l.withoutEnd != 3 || l.dropped != 3 || l.noLastLine {
+		t.Errorf("got %d processes of %d clients, %d operations of %d kinds, %d without an end, %d dropped; want 3 of 2, which are 4 at once, 6000 of 2, 3, 3",
 			l.processes, l.clients, l.count, len(l.shapes), l.withoutEnd, l.dropped)
 	}
 	if l.peak != 4000 || l.rate < 1900 || l.rate > 2100 { // 2000 in the first second, 4000 in the third
@@ -457,6 +457,19 @@ func TestBlocksThatFillTheLog(t *testing.T) {
 		got := m.lengths()
 		if want := (counts{"current": c.synced, "web": c.web, "durable": c.synced}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got blocks %v, want %v", c.name, got, want)
+		}
+	}
+}
+
+// Reads and changes have their shares of an assumed mix, however many there are of each.
+func TestAssumedShares(t *testing.T) {
+	for _, numbers := range [][2]int{{4, 6}, {25, 25}, {1, 20}, {9, 1}} {
+		m := &mix{reads: make([]*operation, numbers[0]), writes: make([]*operation, numbers[1])}
+		read := &operation{script: script{queries: []*query{{verb: "SELECT"}}}}
+		change := &operation{script: script{queries: []*query{{verb: "UPDATE"}}}}
+		reads, writes := numbers[0]*m.weight(read), numbers[1]*m.weight(change)
+		if 10*reads != 9*(reads+writes) {
+			t.Errorf("%v reads and changes: got %d to %d, want 90 to 10", numbers, reads, writes)
 		}
 	}
 }

@@ -137,18 +137,26 @@ const mixedTime = 50 * time.Millisecond
 
 // weight is the share of an operation in the mix.
 func (m *mix) weight(o *operation) int {
-	part, share := m.reads, readShare
-	if o.changes() {
-		part, share = m.writes, writeShare
-	}
-	if !m.measured {
-		return max(1, share/len(part))
+	if !m.measured { // each kind has its share, whatever its number
+		read, write := readShare*max(1, len(m.writes)), writeShare*max(1, len(m.reads))
+		common := gcd(read, write)
+		if o.changes() {
+			return write / common
+		}
+		return read / common
 	}
 	total := 0
 	for _, each := range m.operations(true) {
 		total += each.shape.all()
 	}
 	return max(1, (o.shape.all()*measuredShares+total/2)/total)
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // weights is the mix as plans write it; whole says that operations belong to it which are not
