@@ -3,10 +3,14 @@
 package crash
 
 import (
+	"errors"
 	"testing"
 
 	"assay"
+	"assay/internal/crash/powercut"
+	"assay/internal/sys/guard"
 	"assay/kit/kv"
+	"assay/kit/wire"
 )
 
 // newKill is a trial that kills a store that does not sync, in no process of its own.
@@ -39,4 +43,42 @@ func TestWriteForAWhile(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// A promise that was refuted stays so, and its finding is kept, whatever goes wrong later;
+// otherwise that is the outcome.
+func TestEnd(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	for name, c := range map[string]struct {
+		counts  map[Damage]int
+		err     error
+		outcome assay.Outcome
+		refuted Damage
+	}{
+		"refuted, then an error":   {map[Damage]int{Unharmed: 1, Lost: 1}, broken, assay.OK, Lost},
+		"refuted, then no support": {map[Damage]int{Lost: 1}, wire.Errorf(wire.Unsupported, "no log"), assay.OK, Lost},
+		"refuted, then a fault":    {map[Damage]int{Lost: 1}, guard.Error(func() error { planted(); return nil }), assay.Failed, Lost},
+		"held, then an error":      {map[Damage]int{Unharmed: 2}, broken, assay.Failed, Unharmed},
+		"held":                     {map[Damage]int{Unharmed: 2}, nil, assay.OK, Unharmed},
+	} {
+		tried := newKill(t, "store-honest")
+		tried.result.Claimed = assay.Process
+		for damage, n := range c.counts {
+			for range n {
+				tried.note(evidence{Finding: Finding{Acked: 2}, Files: powercut.Folder{"store": powercut.NewFolder()}}, observation{damage: damage, transactions: 1})
+			}
+		}
+		must(t, tried.keep())
+		tried.end(c.err)
+		r := tried.result
+		if r.Outcome != c.outcome || r.Refuted() != c.refuted || (r.Reason != "") != (c.err != nil) {
+			t.Errorf("%s: got %s (%s), refuted %q; want %s, refuted %q", name, r.Outcome, r.Reason, r.Refuted(), c.outcome, c.refuted)
+		}
+		if kept := r.Outcome == assay.OK && c.err != nil; kept != (len(r.Notes) > 0) {
+			t.Errorf("%s: got notes %q", name, r.Notes)
+		}
+		if (r.Proof().Refuted > 0) != (c.outcome == assay.OK && c.refuted != Unharmed) {
+			t.Errorf("%s: got the proof %+v", name, r.Proof())
+		}
+	}
 }

@@ -390,7 +390,11 @@ func (t *trial) keep() error {
 		return nil // it was seen while the disk failed, and is in no state of it
 	}
 	f.ID = t.worst.id()
-	return t.worst.save(t.task.Findings)
+	err := t.worst.save(t.task.Findings)
+	if err != nil {
+		f.ID = "" // it cannot be replayed
+	}
+	return err
 }
 
 // install puts a prepared database in its place, or where the disk does not begin with

@@ -127,7 +127,7 @@ func (c Config) do(ctx context.Context, p **laneProcess, number int, task Task) 
 		return fail(assay.TimedOut, fmt.Errorf("no result %s after the time of the task", grace))
 	case err != nil:
 		return fail(assay.Failed, err)
-	case result.Outcome == assay.Failed:
+	case result.Reason != "" && result.Outcome != assay.Unsupported:
 		(*p).end() // its disk may be in any state
 		*p = nil
 	}

@@ -43,7 +43,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// do does one task. What goes wrong is its outcome.
+// do does one task.
 func (l *lane) do(ctx context.Context, task Task) Result {
 	began := time.Now()
 	l.onFiles = !task.onDisk() && about(task.Fault).level != processLevel // files, or a file system in memory
@@ -59,23 +59,28 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 			if task.Replay != nil {
 				return t.replay(ctx)
 			}
-			if err := t.fault(ctx); err != nil {
-				return err
-			}
-			return t.keep()
+			return t.fault(ctx)
 		})
 	}
+	t.end(errors.Join(err, t.keep()))
+	t.result.Took = time.Since(began)
+	return *t.result
+}
+
+// end makes what went wrong the outcome. A promise that was refuted before stays so.
+func (t *trial) end(err error) {
 	var fault *guard.Panic
 	switch {
 	case errors.As(err, &fault):
 		t.result.Ending = Ending{assay.Failed, fault.Error(), string(fault.Stack)}
+	case err != nil && t.result.Refuted() != Unharmed:
+		t.result.Reason = err.Error()
+		t.result.remark(fmt.Sprintf("%s of %s, %s ended early: %s", t.task.Fault, t.task.Driver, t.task.Profile, err))
 	case process.IsUnsupported(err):
 		t.result.Ending = Ending{Outcome: assay.Unsupported, Reason: err.Error()}
 	case err != nil:
 		t.result.Ending = Ending{Outcome: assay.Failed, Reason: err.Error()}
 	}
-	t.result.Took = time.Since(began)
-	return *t.result
 }
 
 func newTrial(l *lane, task Task) (*trial, error) {

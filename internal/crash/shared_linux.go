@@ -165,7 +165,7 @@ func (t *trial) share(ctx context.Context, of Finding, write func(db, other *dat
 		failed = cmp.Or(failed, other.kill())
 		return nil
 	})
-	if failed != nil && found.damage.severity() < Corrupt.severity() {
+	if failed != nil && !found.damage.beyondLoss() {
 		err = failed
 	}
 	return e, found, err
