@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,8 @@ func (t *trial) check(ctx context.Context, image *powercut.Image, acked int) (ob
 func (t *trial) inspect(ctx context.Context, path string, acked int) (observation, error) {
 	found := observation{transactions: -1}
 	bad := func(d Damage, err error) (observation, error) {
-		if ctx.Err() != nil {
-			return found, ctx.Err()
+		if ctx.Err() != nil || errors.Is(err, errStart) {
+			return found, cmp.Or(ctx.Err(), err)
 		}
 		found.damage, found.words = d, err.Error()
 		return found, nil

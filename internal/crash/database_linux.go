@@ -39,12 +39,15 @@ type database struct {
 // the engine's own check compares, and not every engine has tables without rowid.
 var createTable = strings.NewReplacer("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", " WITHOUT ROWID", "").Replace(kv.Schema)
 
+// errStart says that a program did not start, which no database is to blame for.
+var errStart = errors.New("start")
+
 // open starts a fresh worker and opens the database at path, making it where it
 // does not exist; under is a program with arguments that runs the worker.
 func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (*database, error) {
 	worker, err := process.Start(ctx, t.Program, process.Options{Dir: l.work, Under: append(l.inside(), under...)})
 	if err != nil {
-		return nil, fmt.Errorf("start: %w", err)
+		return nil, fmt.Errorf("%w: %w", errStart, err)
 	}
 	capabilities := worker.Hello().Capabilities
 	if err := unfit(capabilities, t); err != nil {

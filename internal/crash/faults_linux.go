@@ -72,6 +72,9 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 		}
 		t.turn = t.result.States
 		e, found, err := once(ctx)
+		if err == nil {
+			found, err = t.confirmed(ctx, e, found)
+		}
 		if errors.Is(err, errMount) {
 			if err := t.unmountable(err); err != nil {
 				return err

@@ -98,7 +98,7 @@ func (l *lane) startHost(path string, settings map[string]string) (*host, error)
 		return nil, err
 	}
 	if err := process.Launch(h.command); err != nil {
-		return nil, fmt.Errorf("start the server's host: %w", err)
+		return nil, fmt.Errorf("%w the server's host: %w", errStart, err)
 	}
 	var said hosted
 	if err := json.NewDecoder(out).Decode(&said); err != nil {

@@ -3,8 +3,11 @@
 package crash
 
 import (
+	"context"
 	"errors"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/crash/powercut"
@@ -80,5 +83,32 @@ func TestEnd(t *testing.T) {
 		if (r.Proof().Refuted > 0) != (c.outcome == assay.OK && c.refuted != Unharmed) {
 			t.Errorf("%s: got the proof %+v", name, r.Proof())
 		}
+	}
+}
+
+// A state that does not open is looked at once more, and only what does not open then is
+// damaged. A worker that does not start says nothing of its database.
+func TestUnopenedTwice(t *testing.T) {
+	for store, want := range map[string]Damage{"store-busy": Unharmed, "store-locked": Unopened} {
+		tried := newKill(t, store)
+		must(t, tried.attempts(t.Context(), func(ctx context.Context) (evidence, observation, error) {
+			tried.deadline = time.Now() // one attempt
+			return tried.left(ctx, func(_ *evidence, path, marks string) error {
+				db, err := tried.begin(ctx, path, nil)
+				if err != nil {
+					return err
+				}
+				defer db.kill()
+				return db.write(ctx, 0, 3, marks)
+			})
+		}))
+		if tried.result.Counts[want] != 1 || tried.result.States != 1 {
+			t.Errorf("%s: got %v, want one state that is %q", store, tried.result.Counts, want)
+		}
+	}
+	tried := newKill(t, "store-honest")
+	tried.task.Program += "-gone"
+	if found, err := tried.inspect(t.Context(), filepath.Join(t.TempDir(), dataName), 3); err == nil || found.damage != Unharmed {
+		t.Errorf("a worker that does not start: got %+v, %v, want an error", found, err)
 	}
 }

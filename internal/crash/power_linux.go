@@ -256,6 +256,9 @@ func (t *trial) tryState(ctx context.Context, r *powercut.Recording, cut powercu
 		}
 	}
 	found, err := t.again(ctx, e)
+	if err == nil {
+		found, err = t.confirmed(ctx, e, found)
+	}
 	if err != nil {
 		return t.unmountable(err)
 	}

@@ -15,9 +15,6 @@ func (t *trial) replay(ctx context.Context) error {
 	if err == nil && t.task.Replay.Keep != "" {
 		err = e.leave(t.task.Replay.Keep)
 	}
-	if err == nil && e.Finding.Race {
-		t.workload, err = t.raceWorkload()
-	}
 	if err == nil {
 		err = t.checkWorker(ctx)
 	}
@@ -42,8 +39,23 @@ func (e evidence) leave(path string) error {
 	return e.Files.Write(path)
 }
 
+// confirmed looks a second time at a state that did not open: the machine may have been
+// short of time or memory.
+func (t *trial) confirmed(ctx context.Context, e evidence, found observation) (observation, error) {
+	if found.damage != Unopened {
+		return found, nil
+	}
+	return t.again(ctx, e)
+}
+
 // again looks at the state of some evidence.
-func (t *trial) again(ctx context.Context, e evidence) (observation, error) {
+func (t *trial) again(ctx context.Context, e evidence) (found observation, err error) {
+	if e.Finding.Race {
+		defer func(usual workload) { t.workload = usual }(t.workload)
+		if t.workload, err = t.raceWorkload(); err != nil {
+			return found, err
+		}
+	}
 	if e.Recording != nil {
 		return t.check(ctx, e.image(), e.Finding.Acked)
 	}

@@ -22,7 +22,7 @@ import (
 // a fault: store-lies does not sync, store-swallows goes on after errors of the
 // disk, store-deaf reads nothing from a disk that fails, store-damaged fails its
 // own check, store-roomy gives room back that it took, store-late writes a transaction when the second one after it is done. Others
-// have their fault where they are opened again: store-locked does not open, store-changes
+// have their fault where they are opened again: store-locked does not open, store-busy only when it is opened once more, store-changes
 // has another value, store-frozen writes nothing, and store-forgets keeps nothing that is
 // written.
 type logStore struct {
@@ -57,6 +57,11 @@ func openLog(name string, c kvdb.Config) (*logStore, error) {
 	}
 	if s.reopen = len(s.keys) > 0; s.reopen && name == "store-locked" {
 		return nil, errors.New("this store is locked")
+	}
+	if s.reopen && name == "store-busy" {
+		if err := os.Mkdir("opened", 0o700); err == nil { // in the worker's folder, which all its states have
+			return nil, errors.New("this store is busy")
+		}
 	}
 	if name == "store-roomy" && !s.reopen {
 		if err := os.WriteFile(log.Name()+"-room", make([]byte, 1<<20), 0o600); err != nil {
