@@ -275,15 +275,6 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 	return digest, each, nil
 }
 
-// afterMeasuring reads the settings back once more, and verifies a sample of what
-// was measured.
-func (in *instance) afterMeasuring(ctx context.Context, j *job, s *sample, t *assay.Trial) error {
-	if err := in.readSettings(ctx); err != nil {
-		return err
-	}
-	return in.verifySample(ctx, j, s, t)
-}
-
 // verifyState compares what a block left behind with what it should have.
 func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	if j.state == "" {

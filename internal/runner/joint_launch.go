@@ -339,11 +339,10 @@ func (l *jointLaunch) measureWindow(ctx context.Context, t *turn, start int64) (
 // what was measured, and completes their trials.
 func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
 	err := l.meanwhile(ctx, turns, func(t *turn) error {
-		s := s
-		if t.tally.failure() != nil {
-			s = nil // it is known already that not all is right
+		if err := t.readSettings(ctx); err != nil || t.tally.failure() != nil { // then it is known that not all is right
+			return err
 		}
-		return t.afterMeasuring(ctx, t.j, s, &t.trial)
+		return t.verifySample(ctx, t.j, s, &t.trial)
 	})
 	if err != nil {
 		return err

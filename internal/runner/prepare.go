@@ -378,11 +378,7 @@ func (j *job) checksLeft() bool {
 // singleConnection reports whether the profile lets nobody read beside the connection that
 // writes: the file is locked, or the database is in its own memory.
 func (j *job) singleConnection() bool {
-	if len(j.Operation.Parts) > 0 {
-		return false // it reads over connections of its own
-	}
-	requested := j.Profile.Requested()
-	return requested["locking_mode"] == "exclusive" || requested["memory"] == "1" && j.Cell.Pool <= 1
+	return len(j.Operation.Parts) == 0 && j.Cell.Pool <= 1 && shareable(j.Profile) != nil
 }
 
 // checked returns how much of the job is compared with what is right.
@@ -392,13 +388,7 @@ func (j *job) checked() assay.Check {
 		return assay.CheckState
 	case j.checksLeft():
 		return assay.CheckKeys
-	}
-	return j.checkedAnswers()
-}
-
-// checkedAnswers returns how much is compared where what the changes leave is not.
-func (j *job) checkedAnswers() assay.Check {
-	if len(j.expected) > 0 || j.answers != "" {
+	case len(j.expected) > 0 || j.answers != "":
 		return assay.CheckAnswers
 	}
 	return assay.CheckRows

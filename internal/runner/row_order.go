@@ -349,21 +349,18 @@ func (j *job) uncompared() []assay.Warning {
 	if reads && j.told == nil && (j.behind > 0 || op.Sequence != "") {
 		what = append(what, "no answer that it reads beside its changes")
 	}
-	if op.Changes && !op.Call() && j.singleConnection() {
-		return notCompared("nothing that its commits leave", "locking_mode exclusive and memory let no other connection read it", "measure it with another profile too")
-	}
-	if op.Changes && !op.Call() && !j.checksLeft() {
+	if op.Changes && !op.Call() && (!j.checksLeft() || j.singleConnection()) {
 		what = append(what, "nothing that its changes leave")
 	}
 	if what == nil {
 		return nil
 	}
-	return notCompared(strings.Join(what, ", and "), "what is right depends on the order of the clients, differs each time, or took too long to find",
-		"measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order")
-}
-
-func notCompared(what, why, advice string) []assay.Warning {
-	return []assay.Warning{{Code: "not-compared", Evidence: what + " is compared: " + why, Advice: advice}}
+	why, advice := "what is right depends on the order of the clients, on requests that were not done, differs each time, or took too long to find",
+		"measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order"
+	if j.singleConnection() {
+		why, advice = "the profile lets no other connection read what was committed", "measure it with another profile too, which shows a wrong answer"
+	}
+	return []assay.Warning{{Code: "not-compared", Evidence: strings.Join(what, ", and ") + " is compared: " + why, Advice: advice}}
 }
 
 // sequenceWarning is about an operation whose sequence cannot reach all that it

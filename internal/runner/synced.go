@@ -17,8 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/runner/host"
@@ -374,15 +372,8 @@ func writeTrace(path string, found tracing) error {
 	if path == "" || found.why != "" {
 		return nil
 	}
-	text, err := json.Marshal(keptTrace{found.verdict, time.Now().UTC()})
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o755)
-	}
-	if err == nil {
-		err = renameio.WriteFile(path, text, 0o644)
-	}
-	if err != nil {
-		return own("keep a trace", err)
-	}
-	return nil
+	_, err := dataset.KeepJSON(path, func() (keptTrace, error) {
+		return keptTrace{found.verdict, time.Now().UTC()}, os.MkdirAll(filepath.Dir(path), 0o755)
+	})
+	return own("keep a trace", err)
 }
