@@ -36,7 +36,7 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 			c.narrows(e, outer)
 			continue
 		}
-		axes = append(axes, Axis{name, c.axisValues(e)})
+		axes = append(axes, c.newAxis(e))
 	}
 	return axes
 }
@@ -45,28 +45,31 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 func (c checker) narrows(e entry[list[scalar]], outer []Axis) {
 	of := outer[slices.IndexFunc(outer, func(a Axis) bool { return a.Name == e.key.value })]
 	for _, s := range e.value.items {
-		if s.set() && !slices.Contains(of.Values, plain(s.value)) {
-			c.m.at(s.place, "the workload's %s has no value %s: an operation takes some of %s", of.Name, plain(s.value), strings.Join(of.Values, ", "))
+		if s.set() && !slices.Contains(of.Values, s.ofAxis()) {
+			c.m.at(s.place, "the workload's %s has no value %s: an operation takes some of %s", of.Name, s.ofAxis(), strings.Join(of.Values, ", "))
 		}
 	}
 }
 
-func (c checker) axisValues(e entry[list[scalar]]) []string {
-	var values []string
+func (c checker) newAxis(e entry[list[scalar]]) Axis {
+	axis := Axis{Name: e.key.value}
 	for _, s := range e.value.items {
-		value := plain(s.value)
+		value := s.ofAxis()
 		switch {
 		case !s.set():
-		case slices.Contains(values, value):
+		case slices.Contains(axis.Values, value):
 			c.m.at(s.place, "%s %s is listed twice", e.key.value, value)
 		default:
-			values = append(values, value)
+			axis.Values = append(axis.Values, value)
+			if s.quoted {
+				axis.quoted = append(axis.quoted, value)
+			}
 		}
 	}
-	if values == nil {
-		return []string{""}
+	if axis.Values == nil {
+		axis.Values = []string{""}
 	}
-	return values
+	return axis
 }
 
 // source checks where a workload's data comes from.
@@ -127,7 +130,7 @@ func (c checker) axis(o *operation, name string, at place, values []string) {
 	if _, taken := o.Params.get(name); taken {
 		c.m.at(at, "%s is a param of the operation already", name)
 	}
-	o.axes = append(o.axes, Axis{name, values})
+	o.axes = append(o.axes, Axis{Name: name, Values: values})
 }
 
 // transactions checks the transaction axis, and keeps what is right in it.

@@ -110,7 +110,7 @@ func (p *Plan) operationSize(o *operation) float64 {
 func (o *operation) takes(point env) bool {
 	for _, e := range o.Params.entries {
 		value, known := point[e.key.value]
-		if known && !slices.ContainsFunc(e.value.items, func(s scalar) bool { return plain(s.value) == value }) {
+		if known && !slices.ContainsFunc(e.value.items, func(s scalar) bool { return s.ofAxis() == value }) {
 			return false
 		}
 	}
@@ -134,7 +134,7 @@ func (p *Plan) resolve(m *mistakes) []variant {
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
 		for _, outer := range p.points(w) {
-			r := &resolver{m: m, env: outer.scaled, scale: p.scale.Data, resized: !maps.Equal(outer.given, outer.scaled)}
+			r := &resolver{m: m, env: outer.scaled, axes: w.Params, scale: p.scale.Data, resized: !maps.Equal(outer.given, outer.scaled)}
 			d := r.dataset(p, w)
 			if p.scale.Data != 0 && !r.resized {
 				continue
@@ -145,7 +145,7 @@ func (p *Plan) resolve(m *mistakes) []variant {
 					continue
 				}
 				for _, params := range outer.scaled.with(e.value.axes) {
-					at := &resolver{m: m, env: params, kv: r.kv}
+					at := &resolver{m: m, env: params, axes: slices.Concat(w.Params, e.value.axes), kv: r.kv}
 					op := at.any(e.key.value, &e.value, w.operations)
 					op.Cold = e.value.Cache.set() && params["cache"] == "cold"
 					if op.Cold && op.Changes {

@@ -145,7 +145,7 @@ operations: {o: {sql: SELECT 1}}
 		t.Fatalf("got %d workloads, want 1", len(p.Workloads))
 	}
 	w := p.Workloads[0]
-	if want := []Axis{{"z", []string{"1000"}}, {"a", []string{"x", "y"}}}; w.Name != "w" || !reflect.DeepEqual(w.Params, want) {
+	if want := []Axis{{Name: "z", Values: []string{"1000"}}, {Name: "a", Values: []string{"x", "y"}}}; w.Name != "w" || !reflect.DeepEqual(w.Params, want) {
 		t.Errorf("workload %s has params %v, want w with %v", w.Name, w.Params, want)
 	}
 	p.Workloads = nil
@@ -348,6 +348,33 @@ func TestByteOrderMark(t *testing.T) {
 	}
 	if _, err := Decode("plan.yaml", []byte("\ufeffnme: marked\n"+text)); err == nil || !strings.Contains(err.Error(), "plan.yaml:1:1: ") {
 		t.Errorf("got %v, want a mistake in the first column", err)
+	}
+}
+
+// A param that is quoted is a text, with all that it is written with; cells name it as before.
+func TestQuotedParams(t *testing.T) {
+	p, err := Decode("own.yaml", []byte(`
+name: own
+drivers: [mattn]
+workload: {params: {zip: ["01234", '12e5', "7", 1e3, 1.5]}, schema: CREATE TABLE t (zip TEXT)}
+operations:
+  all: {sql: "SELECT zip FROM t WHERE zip = :zip"}
+  some: {sql: "SELECT zip FROM t WHERE zip = :zip AND :n", params: {zip: ["01234"], n: ['2', 3]}}
+`))
+	must(t, err)
+	cases, err := p.Expand(p.Drivers)
+	must(t, err)
+	got := map[string][]string{}
+	for _, c := range cases {
+		_, where, _ := strings.Cut(c.Operation.Steps[0].SQL, "WHERE ")
+		got[c.Cell.Params["zip"]] = append(got[c.Cell.Params["zip"]], where)
+	}
+	want := map[string][]string{
+		"01234": {"zip = '01234'", "zip = '01234' AND '2'", "zip = '01234' AND 3"},
+		"12e5":  {"zip = '12e5'"}, "7": {"zip = '7'"}, "1000": {"zip = 1000"}, "1.5": {"zip = 1.5e+00"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

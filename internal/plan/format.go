@@ -190,7 +190,7 @@ func pairs(n ast.Node) iter.Seq2[text, ast.Node] {
 		if n, is := n.(*ast.MappingNode); is {
 			for _, v := range n.Values {
 				key, at := keyOf(v)
-				if !yield(text{at, scalarText(key)}, v.Value) {
+				if !yield(text{place: at, value: scalarText(key)}, v.Value) {
 					return
 				}
 			}
@@ -275,13 +275,14 @@ func (d *dict[T]) get(name string) (*T, bool) {
 // text is a text of the plan.
 type text struct {
 	place
-	value string
+	value  string
+	quoted bool // certainly a text, also where it looks like a number
 }
 
 func (t *text) UnmarshalYAML(n ast.Node) error {
 	s, ok := n.(ast.ScalarNode)
 	if ok && n.Type() != ast.NullType {
-		*t = text{placeOf(n), scalarText(s)}
+		*t = text{placeOf(n), scalarText(s), quoted(s)}
 	}
 	return nil
 }

@@ -102,10 +102,11 @@ func (r *resolver) literal(at place, written, other string) (string, bool) {
 		r.m.unknown(at, "param", name, append(sortedKeys(r.env), other))
 		return "", false
 	}
-	if _, whole := parseWhole(value); whole {
+	quoted := slices.ContainsFunc(r.axes, func(a Axis) bool { return a.Name == name && slices.Contains(a.quoted, value) })
+	if _, whole := parseWhole(value); whole && !quoted {
 		return value, true
 	}
-	if real, isReal := parseReal(value); isReal {
+	if real, isReal := parseReal(value); isReal && !quoted {
 		return strconv.FormatFloat(real, 'e', -1, 64), true
 	}
 	return "'" + strings.ReplaceAll(value, "'", "''") + "'", true

@@ -71,6 +71,7 @@ type Pool struct{ Open, Idle int }
 type Axis struct {
 	Name   string
 	Values []string
+	quoted []string // those that are texts, also where they look like numbers
 }
 
 // Workload is a schema with data and the operations on it, with params

@@ -228,12 +228,12 @@ func (r *resolver) keySQL(t text) string {
 		r.m.at(t.place, "the key needs :i, the number that tells keys apart, as in printf('user%%016x', :i)")
 		return ""
 	}
-	return r.bytes(text{t.place, key.String()}, 1, "a key")
+	return r.bytes(text{place: t.place, value: key.String()}, 1, "a key")
 }
 
 // bytes is a SELECT of an expression as so many blobs.
 func (r *resolver) bytes(t text, columns int, what string) string {
-	v, ok := r.valueSQL(text{t.place, "SELECT\n" + t.value}, what, true, nil)
+	v, ok := r.valueSQL(text{place: t.place, value: "SELECT\n" + t.value}, what, true, nil)
 	if !ok {
 		return ""
 	}

@@ -75,6 +75,14 @@ func plain(s string) string {
 	return s
 }
 
+// ofAxis is a value of an axis: what is quoted is a text, and stays as it is.
+func (s scalar) ofAxis() string {
+	if s.quoted {
+		return s.value
+	}
+	return plain(s.value)
+}
+
 // duration reads a length of time such as 90s or 2m. The schema does not know 0s and 1.2.3s.
 func (m *mistakes) duration(t text, fallback time.Duration) time.Duration {
 	d, err := time.ParseDuration(t.value)
