@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"assay"
@@ -69,43 +70,53 @@ func (r *resolver) rowsSQL(table string, t text, columns []string) string {
 	return r.scaledSeries(v.sql, t)
 }
 
-// scaledSeries multiplies how many rows each generate_series has that no param says.
+// scaledSeries multiplies how many rows each generate_series has that no param says. One that
+// counts down stays as it is.
 func (r *resolver) scaledSeries(sql string, t text) string {
 	if r.scale == 0 || len(seriesParams(t.value)) > 0 {
 		return sql
 	}
-	tokens, _ := sqltext.Scan(sql)
 	var scaled strings.Builder
 	end := 0
-	for i, token := range tokens {
-		if !token.Is("generate_series") || i+1 == len(tokens) {
-			continue
-		}
-		arguments := sqltext.Call(tokens[i+1:])
-		commas := sqltext.Commas(arguments)
-		if len(commas) == 0 {
+	for _, arguments := range series(sql) {
+		if len(arguments) > 2 && sql[arguments[2][0].From] == '-' {
 			continue
 		}
 		r.resized = true
-		from, to := commas[0].To, arguments[len(arguments)-1].To
-		if len(commas) > 1 {
-			to = commas[1].From
-		}
-		fmt.Fprintf(&scaled, "%smax(1, CAST(round((%s) * %g) AS INTEGER))", sql[end:from], sql[from:to], r.scale)
-		end = to
+		start, stop := written(sql, arguments[0]), written(sql, arguments[1])
+		fmt.Fprintf(&scaled, "%s(%s) + max(1, CAST(round(((%s) - (%s) + 1) * %g) AS INTEGER)) - 1", sql[end:arguments[1][0].From], start, stop, start, r.scale)
+		end = arguments[1][len(arguments[1])-1].To
 	}
 	return scaled.String() + sql[end:]
 }
 
-// seriesParams are the params that say how many rows generate_series has.
-func seriesParams(sql string) (names []string) {
+func written(sql string, tokens []sqltext.Token) string {
+	return sql[tokens[0].From:tokens[len(tokens)-1].To]
+}
+
+// series are the arguments, two or more, of each generate_series.
+func series(sql string) (all [][][]sqltext.Token) {
 	tokens, _ := sqltext.Scan(sql)
 	for i, token := range tokens {
-		if !token.Is("generate_series") || i+1 == len(tokens) {
+		if !token.Is("generate_series") {
 			continue
 		}
-		for _, a := range sqltext.Call(tokens[i+1:]) {
-			if a.Kind == sqltext.Named {
+		arguments := sqltext.Split(sqltext.Call(tokens[i+1:]))
+		empty := slices.ContainsFunc(arguments, func(part []sqltext.Token) bool { return len(part) == 0 })
+		if len(arguments) > 1 && !empty {
+			all = append(all, arguments)
+		}
+	}
+	return all
+}
+
+// seriesParams are the params that say how many rows generate_series has: those that only its
+// stop has.
+func seriesParams(sql string) (names []string) {
+	for _, arguments := range series(sql) {
+		for _, a := range arguments[1] {
+			starts := slices.ContainsFunc(arguments[0], func(b sqltext.Token) bool { return b.Text == a.Text })
+			if a.Kind == sqltext.Named && !starts {
 				names = append(names, a.Text[1:])
 			}
 		}

@@ -144,7 +144,7 @@ func valueShape(tokens []sqltext.Token) (rows bool, columns int) {
 		}
 	}
 	if tokens[start].Is("VALUES") {
-		return true, 1 + len(sqltext.Commas(sqltext.Call(tokens[start+1:])))
+		return true, len(sqltext.Split(sqltext.Call(tokens[start+1:])))
 	}
 	list := tokens[start+1:]
 	for i, t := range list {
@@ -163,7 +163,7 @@ func valueShape(tokens []sqltext.Token) (rows bool, columns int) {
 			return rows, 0
 		}
 	}
-	return rows, 1 + len(sqltext.Commas(list))
+	return rows, len(sqltext.Split(list))
 }
 
 var (

@@ -1,9 +1,13 @@
 package plan
 
 import (
+	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+
+	_ "modernc.org/sqlite"
 
 	"assay/kit/kv"
 )
@@ -83,13 +87,49 @@ func TestScaledSQL(t *testing.T) {
 	must(t, err)
 	cases, err := p.Scaled(Scale{Data: 4}).Expand(nil)
 	must(t, err)
-	for i, want := range []string{"generate_series(1, 400000)", "generate_series(1,max(1, CAST(round(( 7) * 4) AS INTEGER)), 1)"} {
+	for i, want := range []string{"generate_series(1, 400000)", "generate_series(1, (1) + max(1, CAST(round(((7) - (1) + 1) * 4) AS INTEGER)) - 1, 1)"} {
 		if got := cases[0].Dataset.Tables[i].Select; !strings.HasSuffix(got, want) {
 			t.Errorf("got %s, want %s at its end", got, want)
 		}
 	}
 	if before := cases[0].Unscaled; before.Operation == "" {
 		t.Error("a scaled cell has not the one that it was")
+	}
+}
+
+// What is scaled is the number of rows, wherever a series begins, whatever its step.
+func TestScaledSeries(t *testing.T) {
+	db, err := sql.Open("sqlite", ":memory:")
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	arguments := regexp.MustCompile(`generate_series\((.*)\)$`)
+	for series, want := range map[string]map[float64]string{
+		"1001, 2000":        {4: "1001, 5000", 0.25: "1001, 1250"},
+		"-5, 4":             {4: "-5, 34", 0.01: "-5, -5"},
+		"0, 999, 10":        {4: "0, 3999, 10", 0.25: "0, 249, 10"},
+		"(:from), 2000":     {4: "1001, 5000"},
+		":from, :from + 99": {4: "1001, 1400"},
+		"0, :n - 1, :step":  {4: "0, 39, 3"},
+	} {
+		p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn]\nworkload:\n  params: {from: 1001, n: 10, step: 3}\n"+
+			"  schema: CREATE TABLE t (a INTEGER)\n  data: {t: \"SELECT value FROM generate_series("+series+")\"}\noperations: {one: {sql: SELECT a FROM t}}\n"))
+		must(t, err)
+		for by, want := range want {
+			cases, err := p.Scaled(Scale{Data: by}).Expand(nil)
+			must(t, err)
+			scaled := arguments.FindStringSubmatch(cases[0].Dataset.Tables[0].Select)[1]
+			var got string
+			must(t, db.QueryRow("SELECT concat_ws(', ', "+scaled+")").Scan(&got))
+			if got != want {
+				t.Errorf("generate_series(%s) by %g: got %s from %s, want %s", series, by, got, scaled, want)
+			}
+		}
+	}
+	p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn]\nworkload:\n  schema: CREATE TABLE t (a INTEGER)\n"+
+		"  data: {t: \"SELECT value FROM generate_series(9, 1, -1)\"}\noperations: {one: {sql: SELECT a FROM t}}\n"))
+	must(t, err)
+	if cases, _ := p.Scaled(Scale{Data: 4}).Expand(nil); len(cases) > 0 {
+		t.Errorf("a series that counts down was scaled: %s", cases[0].Dataset.Tables[0].Select)
 	}
 }
 

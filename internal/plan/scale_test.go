@@ -112,7 +112,7 @@ func rowsIn(d assay.Dataset) int {
 }
 
 // seriesOf takes apart how many rows a table has.
-var seriesOf = regexp.MustCompile(`generate_series\(1, ?(?:(\d+)|max\(1, CAST\(round\(\( ?(\d+)\) \* ([^)]+)\) AS INTEGER\)\))\)`)
+var seriesOf = regexp.MustCompile(`generate_series\(1, ?(?:(\d+)|\(1\) \+ max\(1, CAST\(round\(\(\((\d+)\) - \(1\) \+ 1\) \* ([^)]+)\) AS INTEGER\)\) - 1)\)`)
 
 // What scaling makes impossible is an error that names it.
 func TestScaledTooFar(t *testing.T) {

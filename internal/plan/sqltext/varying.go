@@ -55,11 +55,15 @@ func Call(tokens []Token) []Token {
 	return tokens[1:]
 }
 
-// Commas returns the commas that part the tokens, outside of the parentheses in them.
-func Commas(tokens []Token) (all []Token) {
+// Split returns what stands between the commas outside of the parentheses in the tokens: at
+// least one part, which may be empty.
+func Split(tokens []Token) [][]Token {
+	all := [][]Token{nil}
 	for _, t := range tokens {
 		if t.Kind == ',' && t.Depth == tokens[0].Depth {
-			all = append(all, t)
+			all = append(all, nil)
+		} else {
+			all[len(all)-1] = append(all[len(all)-1], t)
 		}
 	}
 	return all
@@ -68,7 +72,7 @@ func Commas(tokens []Token) (all []Token) {
 // ofNow reports whether a date function takes the clock: by name, or because no time is
 // given.
 func ofNow(function string, arguments []Token) bool {
-	return len(arguments) == 0 || function == "strftime" && len(Commas(arguments)) == 0 || has(arguments, "'now'", "'subsec'", "'subsecond'")
+	return len(arguments) == 0 || function == "strftime" && len(Split(arguments)) == 1 || has(arguments, "'now'", "'subsec'", "'subsecond'")
 }
 
 func has(tokens []Token, texts ...string) bool {
