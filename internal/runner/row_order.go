@@ -360,7 +360,11 @@ func (j *job) uncompared() []assay.Warning {
 	if j.singleConnection() {
 		why, advice = "the profile lets no other connection read what was committed", "measure it with another profile too, which shows a wrong answer"
 	}
-	return []assay.Warning{{Code: "not-compared", Evidence: strings.Join(what, ", and ") + " is compared: " + why, Advice: advice}}
+	return notCompared(strings.Join(what, ", and "), why, advice)
+}
+
+func notCompared(what, why, advice string) []assay.Warning {
+	return []assay.Warning{{Code: "not-compared", Evidence: what + " is compared: " + why, Advice: advice}}
 }
 
 // sequenceWarning is about an operation whose sequence cannot reach all that it
