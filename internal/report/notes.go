@@ -281,12 +281,15 @@ func legend(m *matrix, baseline string) string {
 // circumstances say in what the figures differ from those of a program alone, or with a writer. Only
 // blocks of one client take turns, where all programs of a table are on SQLite.
 func (r *Report) circumstances() (all []string) {
-	turns, reads := false, false
+	turns, reads, beside := false, false, []string{}
 	for _, t := range r.Tables {
 		divided, measured := t.Changes, false
 		for _, row := range t.Rows {
 			divided = divided && row.Cell.AllClients() == 1 && row.Cell.OfSQLite()
 			measured = measured || len(row.Figures) > 0
+			if name := row.Cell.Operation; besideWriter(row) && !slices.Contains(beside, name) {
+				beside = append(beside, name)
+			}
 		}
 		turns = turns || measured && divided
 		reads = reads || measured && !t.Changes
@@ -294,7 +297,10 @@ func (r *Report) circumstances() (all []string) {
 	if turns {
 		all = append(all, "programs take turns: alone, writes take up to 20 % less")
 	}
-	if reads {
+	switch {
+	case reads && len(beside) > 0:
+		all = append(all, "reads but those of "+strings.Join(beside, ", ")+" have no writer beside them")
+	case reads:
 		all = append(all, "reads have no writer beside them")
 	}
 	return all

@@ -196,7 +196,8 @@ func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 		}
 		all = append(all, wording.Clean(about+": "+text+"."))
 	}
-	if r.singleWriter(use) {
+	alike := func(row *analysis.Row) bool { return row.Name() == use.Name() && besideWriter(row) }
+	if slices.ContainsFunc(slices.Collect(r.Rows()), alike) {
 		all = append(all, "one-writer: give writers a pool of their own with one connection (in Go: SetMaxOpenConns(1)).")
 	}
 	for _, f := range r.warningFindings(func(row *analysis.Row, w analysis.Warning) bool {
@@ -222,23 +223,15 @@ func (r *Report) notesOf(use *analysis.Row, brief bool) (all []string) {
 	return all
 }
 
-// singleWriter reports whether several clients shared one connection for writing.
-func (r *Report) singleWriter(of *analysis.Row) bool {
-	for row := range r.Rows() {
-		if row.Name() != of.Name() || row.Cell.AllClients() < 2 || !row.Cell.OfSQLite() {
-			continue
-		}
-		readers, one, more := false, false, false
-		for _, s := range row.Settings { // several of one kind are named reader-1..reader-4 (4)
-			readers = readers || strings.HasPrefix(s.Connection, "reader-")
-			one = one || s.Connection == "writer-1"
-			more = more || s.Connection != "writer-1" && strings.HasPrefix(s.Connection, "writer-")
-		}
-		if readers && one && !more {
-			return true
-		}
+// besideWriter reports whether a row's clients read while one connection wrote.
+func besideWriter(row *analysis.Row) bool {
+	readers, one, more := false, false, false
+	for _, s := range row.Settings { // several of one kind are named reader-1..reader-4 (4)
+		readers = readers || strings.HasPrefix(s.Connection, "reader-")
+		one = one || s.Connection == "writer-1"
+		more = more || s.Connection != "writer-1" && strings.HasPrefix(s.Connection, "writer-")
 	}
-	return false
+	return readers && one && !more && row.Cell.AllClients() > 1 && row.Cell.OfSQLite()
 }
 
 // noCgoSentence answers the first question of many Go developers.

@@ -361,6 +361,7 @@ func TestPickSentence(t *testing.T) {
 // and in the report above the tables.
 func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 	const turns, reads = "alone, writes take up to 20 % less", "reads have no writer beside them"
+	const others = "reads but those of app have no writer beside them"
 	sqlite := func(operation string, clients, processes int) []assay.Trial {
 		cell := analysistest.Cell(operation, "a", "web")
 		cell.Clients, cell.Processes = clients, processes
@@ -368,10 +369,15 @@ func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 	}
 	write := func(trials []assay.Trial) []assay.Trial { return analysistest.Durable(trials, assay.Power, "2") }
 	store := analysistest.Change(write(sqlite("put", 1, 1)), func(t *assay.Trial) { t.Cell.Driver, t.Cell.Engine = "store", "bbolt" })
+	app := analysistest.Change(write(sqlite("app", 8, 1)), func(t *assay.Trial) {
+		t.Settings = append(t.Settings, assay.Setting{Name: "a", Connection: "reader-1..reader-4 (4)", Effective: "1"}, assay.Setting{Name: "a", Connection: "writer-1", Effective: "1"})
+	})
 	for name, c := range map[string]struct {
 		trials []assay.Trial
 		want   []string
 	}{
+		"a mix":          {app, nil},
+		"beside a mix":   {append(sqlite("get", 1, 1), app...), []string{others}},
 		"both":           {append(sqlite("get", 1, 1), write(sqlite("put", 1, 1))...), []string{turns, reads}},
 		"reads":          {sqlite("get", 1, 1), []string{reads}},
 		"writes":         {write(sqlite("put", 1, 1)), []string{turns}},
@@ -385,7 +391,7 @@ func TestFiguresSayWhatTheyAreOf(t *testing.T) {
 		must(t, errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.WriteText(&text, 100), r.Write(&page, "html")))
 		for format, got := range map[string]string{"screen": screen.String(), "report": text.String(), "page": page.String()} {
 			words := strings.Join(strings.Fields(got), " ")
-			for _, says := range []string{turns, reads} {
+			for _, says := range []string{turns, reads, others} {
 				if has, want := strings.Contains(words, says), slices.Contains(c.want, says); has != want {
 					t.Errorf("%s, %s: %q stands there: %t, want %t\n%s", name, format, says, has, want, got[:min(len(got), 3000)])
 				}
