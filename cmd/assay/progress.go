@@ -191,14 +191,18 @@ func (p *progress) Trial(run assay.Run, t assay.Trial) {
 	}
 }
 
-// Measure shows what the runner does.
+// Measure shows what the runner does. That it waits is told once also to who wants no progress:
+// it may take minutes.
 func (p *progress) Measure(e runner.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.quiet {
-		return
-	}
 	switch {
+	case p.quiet && (e.Phase != runner.Waiting || p.phase == runner.Waiting):
+		return
+	case p.quiet:
+		p.phase = e.Phase
+		p.line("%s", doing(e))
+		return
 	case e.Phase >= runner.BudgetTooSmall:
 		p.line("%s", doing(e))
 		return

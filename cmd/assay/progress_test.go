@@ -57,6 +57,18 @@ func TestPhasesAreTold(t *testing.T) {
 	}
 }
 
+// Who wants no progress is told once that a run waits for another one, however often it does.
+func TestQuietTellsOfWaiting(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out, quiet: true}
+	for _, phase := range []runner.Phase{runner.Preparing, runner.Waiting, runner.Measuring, runner.MachineBusy, runner.Waiting} {
+		p.Measure(runner.Event{Phase: phase, What: "another"})
+	}
+	if got, want := out.String(), "waiting for another\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A busy machine is told of with the programs that take the time, whose names are harmless.
 func TestBusyMachineIsTold(t *testing.T) {
 	load := host.Load{Noise: assay.Noise{Foreign: 0.55}, Users: []host.User{{Name: "a\x1b[2Jb", Share: 0.9}, {Name: "gopls", Share: 0.2}}}
