@@ -54,12 +54,17 @@ type Bisection struct {
 	First, Before     string   // the first version that is worse, and the last one before it that is not; empty: none is
 	Worse             string   // in what
 	Between           []string // versions between these two, which were skipped
+	Undecided         string   // what is, where no version is worse
 }
 
 // String is the answer.
 func (b *Bisection) String() string {
 	if b.First == "" {
-		return fmt.Sprintf("%s %s is not shown to be worse than %s", b.Driver, b.Bad, b.Good)
+		text := fmt.Sprintf("%s %s is not shown to be worse than %s", b.Driver, b.Bad, b.Good)
+		if b.Undecided != "" {
+			text += "; " + b.Undecided
+		}
+		return text
 	}
 	text := fmt.Sprintf("%s %s is the first version that is worse than %s: %s", b.Driver, b.First, b.Good, b.Worse)
 	if len(b.Between) > 0 {
@@ -93,6 +98,10 @@ func (b *bisector) find(ctx context.Context) (*Bisection, error) {
 			continue
 		}
 		worse, err := b.judge(ctx, last, plans)
+		if open := new(undecidedError); errors.As(err, open) {
+			result.Undecided = open.Error()
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("compare %s with %s: %w", b.versions[last], b.versions[0], err)
 		}
@@ -224,23 +233,8 @@ func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, fo
 			return l.QueryPlans(ctx, request.Plan, m.named(version))
 		}
 	}
-	var suspects map[string][]string // cells in which the bad version is worse: of others, only they are measured
 	b.measure = func(ctx context.Context, version string) (string, error) {
-		if _, err := l.Build(ctx, m.named(version)); err != nil {
-			return "", err
-		}
-		u := &Upgrade{}
-		if err := m.measure(ctx, s, pair{driver: request.Driver, base: m.named(request.Base), head: m.named(version)}, suspects, u); err != nil {
-			return "", err
-		}
-		worse, err := u.worse(request.Rules)
-		switch {
-		case version != request.Head && worse == "" && err == nil:
-			err = u.undecided()
-		case worse != "":
-			suspects = u.First.Suspects()
-		}
-		return worse, err
+		return m.measureVersion(ctx, s, version, b.known)
 	}
 	key, err := request.key(l.Version)
 	if err != nil {
@@ -252,6 +246,36 @@ func Bisect(ctx context.Context, l *lab.Lab, s *store.Store, request Request, fo
 	}
 	b.keep = func(known map[string]string) error { return writeKnown(path, known) }
 	return b.find(ctx)
+}
+
+// suspectsKey is where it is kept in which cells the last one of the versions that are worse is so.
+const suspectsKey = "suspects"
+
+// measureVersion says in what a version is worse than the base, in all cells or in those in which
+// a later one is.
+func (m *Measuring) measureVersion(ctx context.Context, s *store.Store, version string, known map[string]string) (string, error) {
+	var suspects map[string][]string
+	if text := known[suspectsKey]; text != "" {
+		if err := json.Unmarshal([]byte(text), &suspects); err != nil {
+			return "", fmt.Errorf("read in what a later version is worse: %w", err)
+		}
+	}
+	if _, err := m.lab.Build(ctx, m.named(version)); err != nil {
+		return "", err
+	}
+	u := &Upgrade{}
+	if err := m.measure(ctx, s, pair{driver: m.request.Driver, base: m.named(m.request.Base), head: m.named(version)}, suspects, u); err != nil {
+		return "", err
+	}
+	worse, err := u.worse(m.request.Rules)
+	if worse != "" {
+		text, err := json.Marshal(u.First.Suspects())
+		if err != nil {
+			return "", err
+		}
+		known[suspectsKey] = string(text)
+	}
+	return worse, err
 }
 
 // named is a version of the driver as plans name it.
@@ -272,18 +296,17 @@ func (u *Upgrade) worse(rules Rules) (string, error) {
 	if len(findings) > 0 {
 		return "", errors.New(findings[0].Message)
 	}
+	if open := u.undecided(); len(open) > 0 {
+		return "", undecidedError(fmt.Sprintf("%d of %d undecided, as %s: %s; a longer --budget or a larger --max-slowdown could decide",
+			len(open), len(u.First.Cells), open[0].Name(), open[0].Reason))
+	}
 	return "", nil
 }
 
-// undecided is the error that a cell is undecided: it tells neither half of the versions.
-func (u *Upgrade) undecided() error {
-	for _, c := range u.Cells() {
-		if c.State == Undecided {
-			return fmt.Errorf("%s is undecided: %s", c.Name(), c.Reason)
-		}
-	}
-	return nil
-}
+// undecidedError says which cells are undecided: it tells neither half of the versions.
+type undecidedError string
+
+func (e undecidedError) Error() string { return string(e) }
 
 // releases are the versions from the good one to the bad one, without those that are no releases.
 func releases(e build.Ecosystem, published []string, good, bad string) ([]string, error) {

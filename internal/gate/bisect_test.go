@@ -19,6 +19,7 @@ import (
 // are slower; it writes down what is asked of it.
 type registry struct {
 	broken        []string
+	undecided     []string
 	plans, slower string // the first version that is worse; empty: none is
 	asked         []string
 }
@@ -44,6 +45,9 @@ func (r *registry) bisector(n int, known map[string]string) *bisector {
 			return "", errors.New("it does not compile")
 		}
 		r.asked = append(r.asked, "measured "+version)
+		if slices.Contains(r.undecided, version) {
+			return "", undecidedError("1 of 2 undecided")
+		}
 		if since(r.slower, version) {
 			return "by-mail: 2x slower", nil
 		}
@@ -88,6 +92,19 @@ func TestBisect(t *testing.T) {
 	r := registry{slower: "1.05.0", broken: []string{"1.16.0"}}
 	if got, err := r.bisector(16, map[string]string{}).find(t.Context()); err == nil {
 		t.Errorf("the bad version cannot be built: got %+v, want an error", got)
+	}
+}
+
+// That the bad version is undecided is said, and not kept: it does not say that none is worse.
+func TestBisectOfUndecided(t *testing.T) {
+	r, known := registry{undecided: []string{"1.16.0"}}, map[string]string{}
+	got, err := r.bisector(16, known).find(t.Context())
+	want := &Bisection{Driver: "db", Good: "1.01.0", Bad: "1.16.0", Undecided: "1 of 2 undecided"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil || !strings.Contains(got.String(), want.Undecided) {
+		t.Errorf("%v, %q (-want +got)\n%s", err, got, diff)
+	}
+	if diff := cmp.Diff(map[string]string{"plans 1.16.0": ""}, known); diff != "" {
+		t.Errorf("kept (-want +got)\n%s", diff)
 	}
 }
 

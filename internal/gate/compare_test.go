@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -129,10 +130,12 @@ func TestSuspicionsStay(t *testing.T) {
 	if got := u.Cells()[0]; got.State != Undecided || !strings.Contains(got.Reason, "1.3x slower") {
 		t.Errorf("got %+v, want it undecided, with what was suspected", got)
 	}
-	if err := u.undecided(); err == nil {
-		t.Error("a version with an undecided cell is taken for one that is no worse")
+	u.First.Cells = append(u.First.Cells, Cell{Cost: stat.Interval{N: 3, Low: 1, Center: 1, High: 1}})
+	if _, err := u.worse(rule); !errors.As(err, new(undecidedError)) {
+		t.Errorf("a version with an undecided cell: got %v, want that it is undecided", err)
 	}
-	if err := (&Upgrade{First: &Measurement{Cells: []Cell{{State: Tolerated}, {State: NotCompared}}}}).undecided(); err != nil {
-		t.Errorf("nothing is undecided: got %v", err)
+	u.First.Cells = u.First.Cells[1:]
+	if worse, err := u.worse(rule); worse != "" || err != nil {
+		t.Errorf("nothing is undecided: got %q, %v", worse, err)
 	}
 }

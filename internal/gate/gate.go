@@ -107,6 +107,11 @@ func (u *Upgrade) Cells() []Cell {
 	return cells
 }
 
+// undecided are the cells that are so after both runs.
+func (u *Upgrade) undecided() []Cell {
+	return slices.DeleteFunc(u.Cells(), func(c Cell) bool { return c.State != Undecided })
+}
+
 // confirm is a suspected cell after the second run, whose figures alone decide.
 func (c Cell) confirm(second *Measurement) Cell {
 	again, measured := second.cell(c.key)
@@ -155,11 +160,11 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 // incomparable says why nothing could be compared, and what to do where the budget may have ended
 // before anything could.
 func (u *Upgrade) incomparable() string {
-	i := slices.IndexFunc(u.First.Cells, func(c Cell) bool { return c.State == Undecided })
-	if i < 0 {
+	open := u.undecided()
+	if len(open) == 0 {
 		return u.First.Cells[0].Reason
 	}
-	return u.First.Cells[i].Reason + "; raise --budget, or choose a plan with fewer operations"
+	return open[0].Reason + "; raise --budget, or choose a plan with fewer operations"
 }
 
 // open returns what is not known of the head, whether or not that fails.
@@ -168,10 +173,8 @@ func (u *Upgrade) open() []Finding {
 	if u.NotMeasured != "" {
 		all = append(all, Finding{Open, "", "not measured: " + u.NotMeasured})
 	}
-	for _, c := range u.Cells() {
-		if c.State == Undecided {
-			all = append(all, Finding{Open, c.Name(), "undecided: " + c.Reason})
-		}
+	for _, c := range u.undecided() {
+		all = append(all, Finding{Open, c.Name(), "undecided: " + c.Reason})
 	}
 	for _, text := range u.Effects.Open {
 		all = append(all, Finding{Open, "", "undecided: " + text})

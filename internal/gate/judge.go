@@ -51,10 +51,11 @@ func (c Cell) Name() string {
 
 // Measurement holds what one run says of a head and its base.
 type Measurement struct {
-	Run    string  // its ID
-	Margin float64 // within which figures are equivalent, as a fraction: no more than the slowdown that is allowed
-	Noise  float64 // the largest difference of its A/A tests, as a fraction; 0 where there was none
-	Layout string  // what differences can be where the link layout of compared code did not vary; empty where it did
+	Run    string              // its ID
+	only   map[string][]string // what was selected to be measured
+	Margin float64             // within which figures are equivalent, as a fraction: no more than the slowdown that is allowed
+	Noise  float64             // the largest difference of its A/A tests, as a fraction; 0 where there was none
+	Layout string              // what differences can be where the link layout of compared code did not vary; empty where it did
 	Cells  []Cell
 }
 
@@ -75,7 +76,7 @@ func Judge(r *analysis.Result, base, head string, rules Rules) (*Measurement, er
 	if len(versus.Lines) == 0 {
 		return nil, fmt.Errorf("run %s has nothing that %s and %s both measured", r.Run.ID, base, head)
 	}
-	m := &Measurement{Run: r.Run.ID}
+	m := &Measurement{Run: r.Run.ID, only: r.Run.Options.Only}
 	for _, t := range r.Tables {
 		m.Margin, m.Noise = min(t.Margin, rules.MaxSlowdown), max(m.Noise, t.Noise)
 	}
@@ -258,6 +259,11 @@ func (m *Measurement) Suspects() map[string][]string {
 		})
 		return len(values) == len(all[name]) || !everywhere
 	})
+	for name, values := range m.only {
+		if wanted[name] == nil {
+			wanted[name] = values
+		}
+	}
 	return wanted
 }
 

@@ -12,6 +12,8 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
 	"assay/internal/stat"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var rule = Rules{MaxSlowdown: 0.02}
@@ -250,6 +252,12 @@ func TestConfirmation(t *testing.T) {
 	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open || !strings.Contains(got[0].Message, "raise --budget") || strings.Contains(got[0].Message, "refused") {
 		t.Errorf("one launch: got %+v, want that it fails, with what to do", got)
 	}
+	late := judged(t, "second", both("read", 1, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.NotRun, "no time", nil }))
+	u = &Upgrade{First: judged(t, "first", both("read", 1.1, nil)), Second: late}
+	u.First.Cells[0].Cost = stat.Interval{}
+	if got := u.Findings(rule); len(got) != 1 || !strings.Contains(got[0].Message, "not confirmed") {
+		t.Errorf("a suspicion of which no time was left: got %+v, want that it fails and why", got)
+	}
 	u = &Upgrade{First: first}
 	if got := u.Findings(Rules{MaxSlowdown: 0.02, FailUndecided: true}); len(got) != 2 || got[0].Kind != Open {
 		t.Errorf("got %+v, want two undecided", got)
@@ -267,6 +275,11 @@ func TestSuspects(t *testing.T) {
 	m := judged(t, "first", both("read", 1.1, nil), large(both("read", 1, nil)), both("scan", 1, nil))
 	if got, want := fmt.Sprint(m.Suspects()), fmt.Sprint(map[string][]string{"operation": {"read"}, "rows": {"1000"}}); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	m = judged(t, "first", both("read", 1.1, nil))
+	m.only = map[string][]string{"operation": {"read"}} // of the plan's
+	if diff := cmp.Diff(m.only, m.Suspects()); diff != "" {
+		t.Errorf("of a part of the plan (-want +got)\n%s", diff)
 	}
 	if got := judged(t, "first", both("read", 1, nil)).Suspects(); got != nil {
 		t.Errorf("got %v of equal things, want none", got)

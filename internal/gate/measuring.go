@@ -124,10 +124,11 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *Upgr
 			}
 		}
 		m.lab.Watcher.Note("finding out what parameters of a DSN do, where the driver has any")
-		u.Effects = FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
+		effects := FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		u.Effects = effects
 	}
 	return m.measure(ctx, s, p, nil, u)
 }

@@ -83,17 +83,11 @@ func (r *Report) word(u *Upgrade) string {
 // couldSee returns what a pass was able to find: how many cells are undecided, and which slowdowns
 // the intervals would have shown. Empty where all were decided.
 func (u *Upgrade) couldSee(rules Rules) string {
-	cells := u.Cells()
-	undecided := 0
-	for _, c := range cells {
-		if c.State == Undecided {
-			undecided++
-		}
-	}
+	undecided := len(u.undecided())
 	if undecided == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(", %d of %d undecided: this budget sees ", undecided, len(cells))
+	text := fmt.Sprintf(", %d of %d undecided: this budget sees ", undecided, len(u.First.Cells))
 	seen := u.visible(rules)
 	if len(seen) == 0 {
 		return text + "no slowdown"
