@@ -148,8 +148,8 @@ func TestPlantedProblems(t *testing.T) {
 	}{
 		{"corrupt", "post_author_day", damaged, nothing},
 		{"corrupt", "disk image is malformed", truncated, nothing},
-		{"foreign-key-violations", "1 rows of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
-		{"foreign-key-violations", "1 rows of q without a row of Author", with("CREATE TABLE q (b REFERENCES Author)", "INSERT INTO q VALUES (777)"), nothing},
+		{"foreign-key-violations", "1 references of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
+		{"foreign-key-violations", "1 references of q without a row of Author", with("CREATE TABLE q (b REFERENCES Author)", "INSERT INTO q VALUES (777)"), nothing},
 		{"foreign-key-parent", "q(b) refers to p(id), which no PRIMARY KEY and no UNIQUE index keeps unique", with("CREATE TABLE p (id INT)", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
 		{"foreign-key-parent", "q(b) refers to p(id), which no", with("CREATE TABLE p (id INT)", "CREATE UNIQUE INDEX p_id ON p(id) WHERE id > 0", "CREATE TABLE q (b REFERENCES p(id))"), nothing},
 		{"foreign-key-parent", `"q" referencing "p": its UNIQUE index sorts otherwise`, with("CREATE TABLE p (name TEXT)", "CREATE UNIQUE INDEX p_name ON p(name COLLATE NOCASE)", "CREATE TABLE q (b TEXT REFERENCES p(name))"), nothing},
@@ -311,6 +311,34 @@ func TestUnusedIndexOfNamedTables(t *testing.T) {
 		got := slices.ContainsFunc(found, func(f Finding) bool { return f.Problem == "unused-index" && strings.Contains(f.Evidence, "other_a") })
 		if got != want {
 			t.Errorf("%s: other_a is unused: %t, want %t", query, got, want)
+		}
+	}
+}
+
+// An index that SQLite uses for some values of the parameters only is not unused.
+func TestUnusedIndexDependsOnValues(t *testing.T) {
+	path := database(t, slices.Concat(healthy, []string{"CREATE TABLE job (name TEXT, status TEXT, at INTEGER)",
+		"CREATE INDEX job_name ON job(name COLLATE NOCASE)", "CREATE INDEX job_open ON job(at) WHERE status = 'open'"})...)
+	for query, want := range map[string][]string{
+		"SELECT at FROM job WHERE name LIKE ?":                             {"job_open"},
+		"SELECT name FROM job WHERE status = ? AND at > ?":                 {"job_name"},
+		"SELECT name FROM job WHERE status = 'open' AND at > 7":            {"job_name"},
+		"SELECT name FROM job WHERE status = 'done' AND at > 7":            {"job_name", "job_open"},
+		"SELECT at FROM job WHERE name = ?; SELECT status, '?' FROM job":   {"job_name", "job_open"},
+		"SELECT at FROM job WHERE name = ? UNION SELECT status FROM job":   {"job_name"},
+		"UPDATE job SET status = ? WHERE name = ? COLLATE NOCASE":          nil,
+		"SELECT count(*) FROM job INDEXED BY job_open WHERE status='open'": {"job_name"},
+	} {
+		var got []string
+		for _, f := range examine(t, path, func(o *Options) { o.Queries = Split(query) }) {
+			if f.Problem == "unused-index" {
+				name, _, _ := strings.Cut(f.Evidence, " ")
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q as unused, want %q", query, got, want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (p *patient) violations(ctx context.Context, t table, keys []foreignKey) er
 			continue // it is said that there is no such table
 		}
 		p.add("foreign-key-violations", "rows refer to rows that are not there",
-			fmt.Sprintf("PRAGMA foreign_key_check: %s rows of %s without a row of %s", row[1], t.name, row[0]),
+			fmt.Sprintf("PRAGMA foreign_key_check: %s references of %s without a row of %s", row[1], t.name, row[0]),
 			p.sqlite3("PRAGMA foreign_key_check("+sqltext.Quote(t.name)+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
 	}
 	return nil

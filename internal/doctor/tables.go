@@ -221,7 +221,8 @@ func (p *patient) queries(ctx context.Context) error {
 				return err
 			}
 		}
-		used = append(used, strings.Split(plan, "\n")...)
+		pattern, _ := p.planWith(ctx, query, "a%")
+		used = append(used, strings.Split(plan+"\n"+pattern, "\n")...)
 		ends := endsEarly(query, plan)
 		for _, step := range queryplan.Parse(plan) {
 			if step.Scan && (where.MatchString(query) || step.Repeated) && !(ends && step.Index != "") {
@@ -249,11 +250,15 @@ func (p *patient) unused(ctx context.Context, used []string) error {
 			return err
 		}
 		used = append(used, steps...)
+		columns, err := p.texts(ctx, "SELECT name FROM pragma_table_info(?)", t.name)
+		if err != nil {
+			return err
+		}
 		for _, x := range t.indexes {
 			inUse := func(y index) bool { return slices.ContainsFunc(used, y.isIn) }
 			// Queries of a spare index use this one when the spare one is dropped.
 			successor := func(y index) bool { return y.spare && x.replaces(y) && inUse(y) }
-			if x.made && !x.unique && !x.spare && !inUse(x) && !slices.ContainsFunc(t.indexes, successor) {
+			if x.made && !x.unique && !x.spare && !inUse(x) && !p.valueDecides(x, names(columns)) && !slices.ContainsFunc(t.indexes, successor) {
 				p.add("unused-index", "each write keeps an index that none of the given queries uses, as SQLite "+p.version+" plans them",
 					fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
 					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+sqltext.Quote(x.name)))
@@ -261,6 +266,16 @@ func (p *patient) unused(ctx context.Context, used []string) error {
 		}
 	}
 	return nil
+}
+
+// valueDecides reports whether SQLite may use a partial index for some values of parameters: a
+// query that has some names a column of the index's WHERE.
+func (p *patient) valueDecides(x index, columns []string) bool {
+	return slices.ContainsFunc(p.Queries, func(query string) bool {
+		tokens, _ := sqltext.Scan(query)
+		named := func(column string) bool { return mentions(x.partial, column) && mentions(query, column) }
+		return slices.ContainsFunc(tokens, sqltext.Token.Parameter) && slices.ContainsFunc(columns, named)
+	})
 }
 
 // mentions reports whether a table or a column stands in a query.
