@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,9 +158,7 @@ func decodeClaims(file string, text []byte) (Source, error) {
 	seen := map[string]bool{}
 	for i := range s.Claims {
 		c := &s.Claims[i]
-		if c.Metric == "" {
-			c.Metric = "ns/op"
-		}
+		c.Metric = cmp.Or(c.Metric, "ns/op")
 		c.Versions = s.Versions
 		if seen[c.Name] {
 			return s, mistake(file, text, fmt.Sprintf("$.claims[%d].name", i), fmt.Errorf("two claims are named %q", c.Name))

@@ -170,8 +170,7 @@ func (a *app) bisect(ctx context.Context, name string, flags gateFlags) error {
 	case ctx.Err() != nil:
 		return &exitError{statusInterrupted, errors.New("interrupted"), []string{"what was found of versions is kept: the same command goes on"}}
 	case err != nil:
-		var input *lab.InputError
-		if errors.As(err, &input) || errors.As(err, new(*exitError)) {
+		if errors.As(err, new(*lab.InputError)) || errors.As(err, new(*exitError)) {
 			return err
 		}
 		return usage(err)
@@ -202,8 +201,8 @@ func (a *app) bisection(ctx context.Context, name string, flags gateFlags) (*gat
 
 // stoppedGate says what was kept when a gate was interrupted.
 func (a *app) stoppedGate(ctx context.Context, err error) error {
-	var stopped *gate.StoppedError
-	if !errors.As(err, &stopped) {
+	stopped, is := errors.AsType[*gate.StoppedError](err)
+	if !is {
 		return err
 	}
 	hint := notBegun

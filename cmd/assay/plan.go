@@ -55,8 +55,7 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 		return err
 	}
 	request, err := runFlags{drivers: drivers, only: only}.request(name)
-	var found plan.Errors
-	if errors.As(err, &found) && len(drivers) == 0 {
+	if found, is := errors.AsType[plan.Errors](err); is && len(drivers) == 0 {
 		if text, err := file.Read(name, maxPlan); err == nil {
 			return usage(l.MisnamedDrivers(name, text, found))
 		}

@@ -33,9 +33,7 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if spec, err := build.ParseSpec(args[0]); err != nil || spec.String() != spec.Name {
 				return usage(fmt.Errorf("%q is not a name for a worker: want letters, digits, - and _", args[0]))
 			}
-			if like == "" {
-				like = scaffold.Example(language)
-			}
+			like = cmp.Or(like, scaffold.Example(language))
 			if like == "" {
 				return usage(fmt.Errorf("--language %q: want one of %s", language, strings.Join(scaffold.Languages(), ", ")))
 			}

@@ -301,8 +301,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 		e.Standing = Open
 		return
 	}
-	cost := Cost(c.Ratio, t.Primary)
-	e.Cost = &cost
+	e.Cost = new(Cost(c.Ratio, t.Primary))
 	if c.Verdict == stat.Undecided && e.Standing != Fastest {
 		e.Standing = Open
 	}

@@ -132,9 +132,7 @@ func (d Difference) OnlySet() bool {
 // order puts engines first, then compile options, then profiles.
 func (d Difference) order() string {
 	rank := map[string]string{"engine": "0", CompileOption: "1"}[d.Of]
-	if rank == "" {
-		rank = "2" + d.Of
-	}
+	rank = cmp.Or(rank, "2"+d.Of)
 	return rank + "\x00" + d.Name + "\x00" + d.Values[0].Value
 }
 

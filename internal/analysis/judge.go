@@ -188,8 +188,7 @@ func (t *Table) compareWithFloor() {
 	for _, row := range t.contest.rows {
 		if floor := t.contest.floorOf(row); floor != nil {
 			if c, ok := t.contest.compare(row, floor); ok && c.Ratio.N > 0 {
-				ratio := c.Ratio // alone, not all of the comparison
-				row.Floor = &ratio
+				row.Floor = new(c.Ratio) // alone, not all of the comparison
 			}
 		}
 	}

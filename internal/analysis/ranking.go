@@ -103,12 +103,10 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 			row.Figures[i].Comparison, row.Figures[i].Ratio = &comparison, &comparison.Ratio
 		case f.Metric.Name == t.Primary.Name:
 		case f.Metric.Name == reciprocals[t.Primary.Name] && judged:
-			ratio := comparison.Ratio.Inverse()
-			row.Figures[i].Ratio = &ratio
+			row.Figures[i].Ratio = new(comparison.Ratio.Inverse())
 		default:
 			if p := row.pairs(ref, f.Metric.Name); p.N > 0 {
-				ratio := stat.Rule{Planned: t.Planned}.Ratio(p)
-				row.Figures[i].Ratio = &ratio
+				row.Figures[i].Ratio = new(stat.Rule{Planned: t.Planned}.Ratio(p))
 			}
 		}
 	}

@@ -198,10 +198,7 @@ func (t *Table) timeOf(launches int) time.Duration {
 		}
 		sum += time.Duration(n) * launchTime([]*Row{row})
 	}
-	if sum == 0 {
-		return time.Duration(launches) * t.Launch
-	}
-	return sum
+	return cmp.Or(sum, time.Duration(launches)*t.Launch)
 }
 
 // Unlike returns how the promises of a row differ from those of its reference; nil where they do

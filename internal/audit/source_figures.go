@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -47,10 +48,7 @@ func whyIncomparable(a, b published.Figure) string {
 }
 
 func orNotStated(s string) string {
-	if s == "" {
-		return notStated
-	}
-	return s
+	return cmp.Or(s, notStated)
 }
 
 // judgeBySource judges by the source's own figures.

@@ -177,9 +177,7 @@ func readPackage(dir string) (imports []string, comment string, err error) {
 			return nil, "", err
 		}
 		addImports(seen, f)
-		if comment == "" {
-			comment = f.Doc.Text()
-		}
+		comment = cmp.Or(comment, f.Doc.Text())
 	}
 	return slices.Sorted(maps.Keys(seen)), comment, nil
 }

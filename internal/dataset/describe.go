@@ -255,8 +255,7 @@ func detach(op assay.Operation) assay.Operation {
 	op.Steps = slices.Clone(op.Steps)
 	op.Parts = slices.Clone(op.Parts)
 	if op.Check != nil {
-		check := *op.Check
-		op.Check = &check
+		op.Check = new(*op.Check)
 	}
 	for i := range op.Parts {
 		op.Parts[i].Operation = detach(op.Parts[i].Operation)

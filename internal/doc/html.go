@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -130,9 +131,7 @@ func elements(d Document) ([]element, error) {
 			}
 		default:
 			kind := map[Kind]string{Heading: "heading", Subheading: "subheading", Answer: "answer", Warning: "warn", Footnote: "note"}[b.Kind]
-			if kind == "" {
-				kind = "paragraph"
-			}
+			kind = cmp.Or(kind, "paragraph")
 			*last = element{Kind: kind, Text: b.Text, Items: b.Items, Grid: b.Grid, Folded: b.Folded}
 		}
 	}

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -113,10 +114,7 @@ func (g *drawer) inOrder(ctx context.Context, text string) (string, error) {
 
 // comparedText returns what an argument is compared with.
 func comparedText(u use) string {
-	if u.text != "" {
-		return u.text
-	}
-	return plain(u.column.name)
+	return cmp.Or(u.text, plain(u.column.name))
 }
 
 // from is the table as FROM has it.

@@ -191,9 +191,7 @@ func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 		return nil, errors.New("no driver has drafted in its driver.yaml: a drafted plan has nothing to compare")
 	}
 	d.name = slug(strings.TrimSuffix(filepath.Base(options.Database), filepath.Ext(options.Database)))
-	if d.name == "" {
-		d.name = "own"
-	}
+	d.name = cmp.Or(d.name, "own")
 	var err error
 	if d.file, err = relative(options.Plan, options.Database); err != nil {
 		return nil, err

@@ -97,9 +97,7 @@ func (s *splitter) end(why string) {
 	if s.open == nil {
 		return
 	}
-	if s.open.leftOut == "" {
-		s.open.leftOut = why
-	}
+	s.open.leftOut = cmp.Or(s.open.leftOut, why)
 	if s.open.leftOut == "" && !slices.ContainsFunc(s.open.queries, func(q *query) bool { return !q.savepoint() }) {
 		s.open.leftOut = "there is no statement in it"
 	}

@@ -267,8 +267,7 @@ func acrossValues(all []*Across) []jsonAcross {
 			one.Machines = append(one.Machines, jsonMachine{a.Machine(i), p.Run, ratio(p.Cost, a.all[i].Verdict), a.Marks[i]})
 		}
 		if a.Over.Next.Known() {
-			next := ratio(a.Over.Next, "")
-			one.Next = &next
+			one.Next = new(ratio(a.Over.Next, ""))
 		}
 		printed = append(printed, one)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,7 @@ func (r *run) recall(ctx context.Context, q Request) error {
 	if err != nil {
 		return err
 	}
-	if q.Budget > 0 {
-		before.Options.Budget = q.Budget
-	}
+	before.Options.Budget = cmp.Or(q.Budget, before.Options.Budget)
 	spent, err := r.recallTrials(ctx, before.ID)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -92,16 +93,7 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 
 func (q Request) options() assay.Options {
 	o := assay.Options{Drivers: q.Drivers, Baseline: q.Baseline, Only: q.Only, Capacity: q.Capacity, Replay: q.Replay, Exact: q.Target > 0,
-		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
-	if q.Budget > 0 {
-		o.Budget = q.Budget
-	}
-	if q.Target > 0 {
-		o.Precision = q.Target
-	}
-	if q.Margin > 0 {
-		o.Margin = q.Margin
-	}
+		Budget: cmp.Or(q.Budget, q.Plan.Budget), Precision: cmp.Or(q.Target, q.Plan.Precision), Margin: cmp.Or(q.Margin, q.Plan.Margin), Launches: q.Plan.Launches}
 	if slices.Contains(q.Drivers, goDrivers) || slices.Contains(q.Drivers, allDrivers) {
 		o.Asked = q.Drivers
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"go/ast"
 	"go/token"
 	"slices"
@@ -230,9 +231,7 @@ func root(x ast.Expr) ast.Expr {
 // step notes what a transaction does first: it reads, or it writes.
 func (c *checker) step(t tracked, method string, call *ast.CallExpr) {
 	at := call.Pos()
-	if t.prepared != nil {
-		call = t.prepared
-	}
+	call = cmp.Or(t.prepared, call)
 	text := ""
 	for _, arg := range call.Args[:min(2, len(call.Args))] { // behind a context
 		text += strings.ToLower(c.text(arg, nil)) + " "

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"go/token"
 	"slices"
 	"strconv"
@@ -178,9 +179,7 @@ func (c configuration) working(meaning string) (facts.Option, bool) {
 
 // shown is a setting as it stands in a configuration.
 func shown(library, place, key, value string) string {
-	if value == "" {
-		value = "..."
-	}
+	value = cmp.Or(value, "...")
 	address, isAddress := map[string]string{facts.InURL: "sqlite:///...?%", facts.InFileURL: "sqlite:///file:...?%", facts.InURI: "sqlite:///file:...?%&uri=true",
 		facts.InName: `"NAME": "...?%"`, facts.InFileName: `"NAME": "file:...?%"`}[place]
 	switch {

@@ -141,12 +141,8 @@ func (v *variant) transacts(m *mistakes, transactions []transaction) {
 func (p *Plan) cell(v variant, population population, pool Pool) assay.Cell {
 	c := assay.Cell{Plan: p.Name, Workload: v.workload, Operation: v.operation.Name, Clients: population.clients, Processes: population.processes}
 	c.Pool, c.Idle = pool.Open, pool.Idle
-	if c.Pool == 0 {
-		c.Pool = c.Clients
-	}
-	if c.Idle == 0 {
-		c.Idle = c.Pool
-	}
+	c.Pool = cmp.Or(c.Pool, c.Clients)
+	c.Idle = cmp.Or(c.Idle, c.Pool)
 	if len(v.params) > 0 {
 		c.Params = v.params
 	}

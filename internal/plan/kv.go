@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -202,9 +203,7 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 		v.Query = r.keySQL(o.Key)
 	}
 	draw := o.Draw.value
-	if draw == "" {
-		draw = map[string]string{wire.Put: "next", wire.Delete: "in-order"}[o.KV.value]
-	}
+	draw = cmp.Or(draw, map[string]string{wire.Put: "next", wire.Delete: "in-order"}[o.KV.value])
 	if draw == "next" {
 		v.Draw, v.From, v.To = assay.Seq, r.kv.n, math.MaxInt64
 		if r.kv.n == 0 && !o.Key.set() {

@@ -417,8 +417,7 @@ func (in *instance) threadTimes() (process.ThreadTimes, bool) {
 // isOneProcess reports whether the worker is one process that nobody traces.
 func (in *instance) isOneProcess() bool {
 	if in.single == nil {
-		single := !in.traced && host.GroupSize(in.worker.PID()) == 1
-		in.single = &single
+		in.single = new(!in.traced && host.GroupSize(in.worker.PID()) == 1)
 	}
 	return *in.single
 }

@@ -193,9 +193,7 @@ func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tal
 // verifyLeft checks what a block left behind, as one process sees it.
 func (in *instance) verifyLeft(ctx context.Context, j *job, t *assay.Trial) error {
 	digest, err := in.verifyState(ctx, j)
-	if digest != "" {
-		t.Digest = digest
-	}
+	t.Digest = cmp.Or(digest, t.Digest)
 	return cmp.Or(err, in.verifyKeys(ctx, j), in.verifyRows(ctx, j)) // a job has one of them at most
 }
 

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,12 +39,8 @@ func (t *tally) add(m wire.Measured) {
 	a.Busy += b.Busy
 	a.Stale += b.Stale
 	a.Splits += b.Splits
-	if a.Error == "" {
-		a.Error = b.Error
-	}
-	if a.Miss == "" {
-		a.Miss = b.Miss
-	}
+	a.Error = cmp.Or(a.Error, b.Error)
+	a.Miss = cmp.Or(a.Miss, b.Miss)
 	a.Counters.Add(b.Counters)
 	a.Histogram = append(a.Histogram, b.Histogram...)
 	a.LoopNanos = b.LoopNanos

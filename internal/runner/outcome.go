@@ -256,15 +256,14 @@ func Prepared(ctx context.Context, program, path string, data *dataset.Data, ope
 		}
 		var prepared wire.Prepared
 		err = ask(wire.TypePrepare, wire.Prepare{Operation: wireOperation(op.Name, resolved, trace), Clients: 1}, &prepared)
-		var said *wire.Error
-		switch {
-		case errors.As(err, &said):
+		if said, is := errors.AsType[*wire.Error](err); is {
 			refused[op.Name] = errors.New(said.Message)
-		case err != nil:
-			return nil, nil, fmt.Errorf("prepare %s: %w", op.Name, err)
-		default:
-			plans[op.Name] = prepared.QueryPlan
+			continue
 		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("prepare %s: %w", op.Name, err)
+		}
+		plans[op.Name] = prepared.QueryPlan
 	}
 	return plans, refused, nil
 }

@@ -241,8 +241,7 @@ func (l *jointLaunch) fillCaches(ctx context.Context) error {
 // whileReading says of a failure what was being done: it is not one of the operation whose
 // outcome it becomes.
 func whileReading(err error) error {
-	var f *failure
-	if errors.As(err, &f) {
+	if f, is := errors.AsType[*failure](err); is {
 		return &failure{f.outcome, "read all of the data before windows: " + f.reason}
 	}
 	return err

@@ -82,8 +82,7 @@ func (r *Report) values() reportValue {
 	v := reportValue{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
 		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Ablation: []ablationValue{}, Prices: []priceValue{}, Emitted: r.Emitted}
 	if f := r.Outcome.Chosen; f != nil {
-		confirmed := intervalOf(f.Gain)
-		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, &confirmed
+		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, new(intervalOf(f.Gain))
 		if !math.IsNaN(f.Search) {
 			v.Search = &f.Search
 		}

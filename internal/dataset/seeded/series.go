@@ -1,6 +1,7 @@
 package seeded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -81,9 +82,7 @@ func (c *cursor) Filter(given int, _ string, values []vtab.Value) error {
 		return c.Next()
 	}
 	c.value, c.stop, c.step = all[0], all[1], all[2]
-	if c.step == 0 {
-		c.step = 1
-	}
+	c.step = cmp.Or(c.step, 1)
 	c.ended = c.step > 0 && c.value > c.stop || c.step < 0 && c.value < c.stop
 	return nil
 }

@@ -139,12 +139,10 @@ func Lines(data []byte, take func(l *Line) error) error {
 
 // inJSON returns where a mistake is, without the values that stand there.
 func inJSON(err error) string {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		return fmt.Sprintf(": mistake at byte %d", syntax.Offset)
 	}
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, is := errors.AsType[*json.UnmarshalTypeError](err); is {
 		return fmt.Sprintf(": mistake in %q", kind.Field)
 	}
 	return ""

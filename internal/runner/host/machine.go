@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -86,9 +87,7 @@ func addVirtualization(facts map[string]string, files fs.FS) {
 	if hypervisor == "" && slices.Contains(flags, "hypervisor") {
 		// On real hardware these name the maker of the machine.
 		hypervisor = strings.TrimSpace(read(files, "sys/class/dmi/id/sys_vendor") + " " + read(files, "sys/class/dmi/id/product_name"))
-		if hypervisor == "" {
-			hypervisor = "yes"
-		}
+		hypervisor = cmp.Or(hypervisor, "yes")
 	}
 	put(facts, "virtualization", hypervisor)
 

@@ -12,6 +12,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,9 +105,7 @@ func parse(text string) (target, error) {
 		return target{}, fmt.Errorf("the URL %q: want http://HOST:PORT/PATH", text)
 	}
 	port := u.Port()
-	if port == "" {
-		port = "80"
-	}
+	port = cmp.Or(port, "80")
 	host := u.Hostname()
 	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"

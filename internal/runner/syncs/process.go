@@ -1,6 +1,7 @@
 package syncs
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -50,9 +51,7 @@ func (p *parser) inherit(parent *process, thread, flags string) {
 	if p.processes[thread] != nil {
 		return
 	}
-	if parent == nil {
-		parent = &process{synced: map[string]bool{}}
-	}
+	parent = cmp.Or(parent, &process{synced: map[string]bool{}})
 	if !strings.Contains(flags, "CLONE_FILES") {
 		parent = &process{synced: maps.Clone(parent.synced), maps: slices.Clone(parent.maps)}
 	}

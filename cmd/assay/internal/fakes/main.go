@@ -255,8 +255,8 @@ func main() {
 func pragma(name, value string) string { return "_pragma=" + name + "(" + value + ")" }
 
 func busy(err error) bool {
-	var failure *sqlite.Error
-	return errors.As(err, &failure) && (failure.Code()&0xff == 5 || failure.Code()&0xff == 6)
+	failure, is := errors.AsType[*sqlite.Error](err)
+	return is && (failure.Code()&0xff == 5 || failure.Code()&0xff == 6)
 }
 
 // requests hands requests on, one line a call, unless the fault swallows them.
