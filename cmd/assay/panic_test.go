@@ -24,7 +24,7 @@ func TestPanicIsTold(t *testing.T) {
 			var out bytes.Buffer
 			a := &app{stderr: &out}
 			fault := &guard.Panic{Value: "planted", Stack: []byte("the stack\n")}
-			status := a.printError(ctx, a.unfinished(ctx, a.commandLine("run", "my plan", "--resume"), lab.Result{ID: "20261120-153000-0001"}, fault))
+			status := a.printError(ctx, a.unfinished(ctx, a.commandLine("run", "my plan", "--resume"), lab.Result{ID: "20261120-153000-0001", Kept: true}, fault))
 			want := "the stack\n\nassay: error: internal error: planted\n" +
 				"assay: hint: this is a bug in assay: please report it with the lines above\n" +
 				"assay: hint: what was finished is kept; resume with: assay run 'my plan' --resume\n"
@@ -60,7 +60,8 @@ func TestInterruptedAudit(t *testing.T) {
 		want string
 	}{
 		"estimating": {context.Canceled, "assay audit"},
-		"measuring":  {a.unfinished(interrupted, "assay run kv --resume", lab.Result{ID: "20261120-153000-0001"}, context.Canceled), "assay run kv --resume the runs"},
+		"waiting":    {a.unfinished(interrupted, "assay run kv --resume", lab.Result{ID: "20261120-153000-0001"}, context.Canceled), notBegun},
+		"measuring":  {a.unfinished(interrupted, "assay run kv --resume", lab.Result{ID: "20261120-153000-0001", Kept: true}, context.Canceled), "assay run kv --resume the runs"},
 	} {
 		exit := asExit(interrupted, a.unaudited(interrupted, auditFlags{}, c.err))
 		if hints := strings.Join(exit.hints, " "); exit.status != statusInterrupted || !strings.Contains(hints, c.want) || !strings.Contains(hints, "the verdicts by them: assay audit") {

@@ -185,10 +185,11 @@ func (a *app) measure(ctx context.Context, s *store.Store, resume string, reques
 
 // unfinished says what was kept when a run was stopped.
 func (a *app) unfinished(ctx context.Context, resume string, result lab.Result, err error) error {
-	if result.ID != "" {
-		return stopped(ctx, err, resume, resumable(resume))
+	hint := notBegun
+	if result.Kept {
+		hint = resumable(resume)
 	}
-	return stopped(ctx, err, resume, notBegun)
+	return stopped(ctx, err, resume, hint)
 }
 
 // notBegun is the hint where nothing was kept.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
+
+	"assay/internal/sys/child"
 )
 
 // cJob is the build of a worker in C: its own files and SQLite's.
@@ -185,12 +185,9 @@ func outputOf(ctx context.Context, dir string, env []string, command ...string) 
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second // where something outlives the group and holds the pipes
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	err = child.Run(cmd)
 	return stdout.Bytes(), stderr.String(), err
 }
 

@@ -534,7 +534,7 @@ func TestNoDatabase(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	got := Split("SELECT ';' -- it's over\n;\nSELECT /* ; */ 1;-- no\n-- it's\n;SELECT \"a;b\"")
-	want := []string{"SELECT ';'", "SELECT   1", `SELECT "a;b"`}
+	want := []string{"SELECT ';'", "SELECT 1", `SELECT "a;b"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

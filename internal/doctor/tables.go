@@ -57,30 +57,18 @@ func (p *patient) indexes(ctx context.Context, name string) ([]index, error) {
 	return all, nil
 }
 
-// condition is the WHERE of a CREATE INDEX; empty where there is none. Parentheses end the
-// columns, in which no WHERE stands outside of quotes.
+// condition is the WHERE of a CREATE INDEX; empty where there is none.
 func condition(sql string) string {
-	depth, columns := 0, false
-	for rest := sql; rest != ""; {
-		part := next.FindString(rest)
-		switch {
-		case part == "(":
-			depth++
-		case part == ")":
-			depth--
-			columns = true
-		case columns && depth == 0 && beginsWhere.MatchString(rest):
-			return strings.Join(strings.Fields(rest[len("where"):]), " ")
+	tokens, _ := sqltext.Scan(sql)
+	for _, t := range tokens {
+		if t.Depth == 0 && t.Is("where") {
+			return strings.Join(strings.Fields(sql[t.To:]), " ")
 		}
-		rest = rest[len(part):]
 	}
 	return ""
 }
 
-var (
-	beginsWhere = regexp.MustCompile(`^(?i:where)\b`)
-	where       = regexp.MustCompile(`(?i)\bwhere\b`)
-)
+var where = regexp.MustCompile(`(?i)\bwhere\b`)
 
 func (p *patient) table(name string) (table, bool) {
 	i := slices.IndexFunc(p.tables, func(t table) bool { return strings.EqualFold(t.name, name) })
@@ -183,9 +171,6 @@ func short(columns []string) string {
 	return strings.Join(all, ", ")
 }
 
-// parameters matches those of SQL outside of quotes, and what is quoted.
-var parameters = regexp.MustCompile(`'[^']*'|"[^"]*"|[:@$][A-Za-z_]\w*|\?\d*`)
-
 // plan is SQLite's plan of a query, a line for each step. Values are unknown.
 func (p *patient) plan(ctx context.Context, query string) (string, error) {
 	return p.planWith(ctx, query, nil)
@@ -194,12 +179,11 @@ func (p *patient) plan(ctx context.Context, query string) (string, error) {
 // planWith is the plan where all parameters have a value.
 func (p *patient) planWith(ctx context.Context, query string, value any) (string, error) {
 	var args []any
-	query = parameters.ReplaceAllStringFunc(query, func(word string) string {
-		if word[0] == '\'' || word[0] == '"' {
-			return word
+	query = sqltext.Replace(query, func(t sqltext.Token) (string, bool) {
+		if t.Parameter() {
+			args = append(args, value)
 		}
-		args = append(args, value)
-		return "?"
+		return "?", t.Parameter()
 	})
 	rows, err := p.texts(ctx, "EXPLAIN QUERY PLAN "+query, args...)
 	var lines []string
@@ -355,26 +339,23 @@ func brief(query string) string {
 	return text
 }
 
-// Split takes the statements of a file of SQL apart, and leaves comments out.
+// Split takes the statements of a file of SQL apart, and leaves comments out. Behind a quote
+// without an end nothing is told apart.
 func Split(text string) []string {
 	var all []string
-	var statement strings.Builder
-	for text != "" {
-		part := next.FindString(text)
-		text = text[len(part):]
-		switch {
-		case part == ";":
-			all = append(all, strings.TrimSpace(statement.String()))
-			statement.Reset()
-		case strings.HasPrefix(part, "--") || strings.HasPrefix(part, "/*"):
-			statement.WriteByte(' ')
-		default:
-			statement.WriteString(part)
+	tokens, whole := sqltext.Scan(text)
+	for _, statement := range sqltext.Statements(tokens) {
+		one, end := "", statement[0].From
+		for _, t := range statement {
+			if t.From > end {
+				one += " "
+			}
+			one, end = one+text[t.From:t.To], t.To
 		}
+		all = append(all, one)
 	}
-	all = append(all, strings.TrimSpace(statement.String()))
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+	if end := len(tokens) - 1; !whole && end >= 0 {
+		all = append(all, strings.TrimSpace(text[tokens[end].To:]))
+	}
+	return all
 }
-
-// next matches what SQL begins with: a comment, something quoted, or a letter.
-var next = regexp.MustCompile(`^(?s:--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|.)`)

@@ -75,6 +75,7 @@ type Result struct {
 	ID    string        // of the run; empty where none was begun
 	Took  time.Duration // wall time of the launches, without the wait for another assay
 	Spent assay.Spent   // where that went, of a resumed run with what went before
+	Kept  bool          // the run has trials
 }
 
 // InputError is an error in the request, with hints for the user.

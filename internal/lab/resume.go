@@ -49,7 +49,7 @@ func (r *run) recall(ctx context.Context, q Request) error {
 		r.lab.Watcher.Trial(before, trial) // the figures so far are of all trials of the run
 	}
 	before.Status = assay.Running
-	r.now, r.result.ID = before, before.ID
+	r.now, r.result.ID, r.result.Kept = before, before.ID, len(r.done) > 0
 	decode := plan.Decode
 	if before.Options.Replay {
 		decode = plan.DecodeReplay

@@ -168,6 +168,7 @@ func (r *run) config(programs map[string]runner.Program, work *runner.Workspace,
 // keep puts a trial into the store, also when the run is being interrupted.
 func (r *run) keep(ctx context.Context, t assay.Trial) error {
 	r.lab.Watcher.Trial(r.now, t)
+	r.result.Kept = true
 	return r.lab.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 

@@ -66,7 +66,7 @@ func (m *goModules) check(root string) error {
 	}); err != nil {
 		return err
 	}
-	for _, path := range append(replaced(root), used(root)...) {
+	for _, path := range local(root) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(root, filepath.FromSlash(path))
 		}
@@ -101,42 +101,25 @@ func checkGoEntry(root, name string, entry fs.DirEntry, err error) error {
 	return isWithin(name, info.Size(), limit)
 }
 
-// replaced are the folders by which a module replaces others.
-func replaced(root string) []string {
+// local are the folders of modules that a module or a workspace takes from this machine.
+func local(root string) (all []string) {
+	var replaced []*modfile.Replace
 	name := filepath.Join(root, "go.mod")
-	text, err := Read(name, MaxModule)
-	if err != nil {
-		return nil
-	}
-	mod, err := modfile.Parse(name, text, nil)
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for _, r := range mod.Replace {
-		if r.New.Version == "" {
-			all = append(all, r.New.Path)
+	if text, err := Read(name, MaxModule); err == nil {
+		if mod, err := modfile.Parse(name, text, nil); err == nil {
+			replaced = mod.Replace
 		}
 	}
-	return all
-}
-
-// used are the folders of a workspace.
-func used(root string) []string {
-	name := filepath.Join(root, "go.work")
-	text, err := Read(name, MaxModule)
-	if err != nil {
-		return nil
+	name = filepath.Join(root, "go.work")
+	if text, err := Read(name, MaxModule); err == nil {
+		if work, err := modfile.ParseWork(name, text, nil); err == nil {
+			for _, u := range work.Use {
+				all = append(all, u.Path)
+			}
+			replaced = append(replaced, work.Replace...)
+		}
 	}
-	work, err := modfile.ParseWork(name, text, nil)
-	if err != nil {
-		return nil
-	}
-	var all []string
-	for _, u := range work.Use {
-		all = append(all, u.Path)
-	}
-	for _, r := range work.Replace {
+	for _, r := range replaced {
 		if r.New.Version == "" {
 			all = append(all, r.New.Path)
 		}

@@ -24,72 +24,39 @@ type Finding struct {
 	Column  int    // counts from 1; 0: all of the line
 }
 
-// The parts of SARIF 2.1.0 that findings need
-// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
-type (
-	sarifLog struct {
-		Version string     `json:"version"`
-		Schema  string     `json:"$schema"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool    sarifTool     `json:"tool"`
-		Results []sarifResult `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
-	}
-	sarifDriver struct {
-		Name    string      `json:"name"`
-		Version string      `json:"version"`
-		Rules   []sarifRule `json:"rules"`
-	}
-	sarifRule struct {
-		ID    string    `json:"id"`
-		Short sarifText `json:"shortDescription"`
-		Help  sarifText `json:"help"`
-	}
-	sarifText struct {
-		Text string `json:"text"`
-	}
-	sarifResult struct {
-		Rule      string          `json:"ruleId"`
-		Level     Level           `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations,omitempty"`
-	}
-	sarifLocation struct {
-		Physical sarifPhysical `json:"physicalLocation"`
-	}
-	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
-	}
-	sarifRegion struct {
-		Line   int `json:"startLine"`
-		Column int `json:"startColumn,omitempty"`
-	}
-)
+// object is an object of JSON.
+type object map[string]any
 
-// SARIF prints findings for code scanning services, by this version of assay.
+func sarifText(text string) object { return object{"text": text} }
+
+// SARIF prints findings for code scanning services, by this version of assay, as SARIF 2.1.0
+// (https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
 func SARIF(out io.Writer, version string, rules []Rule, findings []Finding) error {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "assay", Version: version}}, Results: []sarifResult{}}
+	described, results := []object{}, []object{}
 	for _, r := range rules {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{r.ID, sarifText{r.About}, sarifText{r.Help}})
+		described = append(described, object{"id": r.ID, "shortDescription": sarifText(r.About), "help": sarifText(r.Help)})
 	}
 	for _, f := range findings {
-		result := sarifResult{Rule: f.Rule, Level: f.Level, Message: sarifText{f.Message}}
+		result := object{"ruleId": f.Rule, "level": f.Level, "message": sarifText(f.Message)}
 		if f.File != "" {
-			at := sarifPhysical{Artifact: sarifArtifact{f.File}}
-			if f.Line > 0 {
-				at.Region = &sarifRegion{f.Line, f.Column}
-			}
-			result.Locations = []sarifLocation{{at}}
+			result["locations"] = []object{{"physicalLocation": f.place()}}
 		}
-		run.Results = append(run.Results, result)
+		results = append(results, result)
 	}
-	return JSON(out, sarifLog{"2.1.0", "https://json.schemastore.org/sarif-2.1.0.json", []sarifRun{run}})
+	tool := object{"driver": object{"name": "assay", "version": version, "rules": described}}
+	return JSON(out, object{"version": "2.1.0", "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": []object{{"tool": tool, "results": results}}})
+}
+
+// place is where a finding is, as far as that is known.
+func (f Finding) place() object {
+	place := object{"artifactLocation": object{"uri": f.File}}
+	if f.Line == 0 {
+		return place
+	}
+	region := object{"startLine": f.Line}
+	if f.Column > 0 {
+		region["startColumn"] = f.Column
+	}
+	place["region"] = region
+	return place
 }
