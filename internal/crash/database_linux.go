@@ -194,17 +194,17 @@ func (db *database) write(ctx context.Context, from, count int, marks string) er
 	return nil
 }
 
-// writeUntil commits transactions until the worker is killed after a time. It reports whether
-// something else killed it before.
-func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) (before bool, err error) {
+// writeUntil commits transactions until the worker is killed after a time, or behind the last
+// one where that comes first: it has finished then. Its error is one that came before.
+func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) (finished bool, err error) {
 	timer := time.AfterFunc(life, db.kill)
 	err = db.write(ctx, 0, count, marks)
-	before = timer.Stop()
+	early := timer.Stop()
 	db.kill()
-	if errors.As(err, new(*process.ExitError)) {
-		return before, nil
+	if !early && errors.As(err, new(*process.ExitError)) {
+		return false, nil
 	}
-	return false, err
+	return err == nil, err
 }
 
 // all digests every key with its value.

@@ -33,8 +33,7 @@ func kill() fault {
 }
 
 const (
-	// longestLife is how long after the first acknowledgement a worker is killed
-	// at the latest.
+	// longestLife is how long after it began to write a worker is killed at the latest.
 	longestLife = 300 * time.Millisecond
 	// longestCommit is how long after an acknowledgement a server is killed at the latest
 	// that is to be killed about a commit.
@@ -49,16 +48,49 @@ const (
 // looks at what it left.
 func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
 	call, under, err := t.drawKillPoint(ctx)
+	life := callPatience - longestLife // where the call decides
+	if err == nil && len(under) == 0 {
+		life, err = t.drawLife(ctx)
+	}
 	if err != nil {
 		return evidence{}, observation{}, err
 	}
 	return t.left(ctx, func(e *evidence, path, marks string) error {
-		atCall, err := t.writeUntilKilled(ctx, path, marks, under)
-		if atCall {
+		db, err := t.begin(ctx, path, under)
+		if err == nil {
+			e.unfelt, err = db.writeUntil(ctx, life, t.history.transactions(), marks)
+		}
+		if ended := (*process.ExitError)(nil); len(under) > 0 && errors.As(err, &ended) && ended.Status == killedStatus {
 			e.Finding.Moment = powercut.Moment("before " + call)
+			return nil
 		}
 		return err
 	})
+}
+
+// killedStatus is how a worker ended that was killed.
+const killedStatus = "signal: killed"
+
+// drawLife draws how long a worker lives that writes. The workload is timed once, since
+// behind its end nothing is under way.
+func (t *trial) drawLife(ctx context.Context) (time.Duration, error) {
+	if t.lasts == 0 {
+		err := t.inFolder(func(path, marks string) error {
+			db, err := t.begin(ctx, path, nil)
+			if err != nil {
+				return err
+			}
+			defer db.kill()
+			began := time.Now()
+			_, err = t.writeForAWhile(ctx, db, marks)
+			t.lasts = min(longestLife, time.Since(began))
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 1 + time.Duration(t.random.Float64()*float64(t.lasts)), nil
 }
 
 // drawKillPoint draws a system call to kill the worker at, and the program that does so;
@@ -80,8 +112,8 @@ func (t *trial) drawKillPoint(ctx context.Context) (call string, under []string,
 	return drawn.call, strace().killing(drawn.call, drawNumber(t.random, drawn.count)), nil
 }
 
-// callsMade runs the workload once and returns the calls that it makes, so that a
-// worker is killed at those that come.
+// callsMade runs the workload once and returns the calls that it makes until its end, so
+// that a worker is killed at those that come.
 func (t *trial) callsMade(ctx context.Context) (made []callCount, err error) {
 	err = t.inFolder(func(path, marks string) error {
 		traced := filepath.Join(filepath.Dir(marks), "calls")
@@ -93,9 +125,6 @@ func (t *trial) callsMade(ctx context.Context) (made []callCount, err error) {
 		if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
 			return err
 		}
-		if err := db.close(ctx); err != nil {
-			return err
-		}
 		text, err := os.ReadFile(traced)
 		if made = countCalls(string(text)); err == nil && len(made) == 0 {
 			err = errors.New("strace saw the worker make no call by which data reaches a file")
@@ -105,37 +134,21 @@ func (t *trial) callsMade(ctx context.Context) (made []callCount, err error) {
 	return made, err
 }
 
-// writeUntilKilled runs the workload under a program that kills the worker at a
-// system call, or else kills it at a random time, or behind the last transaction
-// where that comes first. It reports whether the call killed it. Its error is one
-// that came before the worker was killed.
-func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under []string) (atCall bool, err error) {
-	db, err := t.begin(ctx, path, under)
-	if errors.As(err, new(*process.ExitError)) {
-		return len(under) > 0, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	life := time.Duration(t.random.Int64N(int64(longestLife)))
-	if len(under) > 0 {
-		life += callPatience - longestLife // the call decides
-	}
-	before, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
-	return before && len(under) > 0, err
-}
-
 // killedServer kills all processes of the worker's server, in turns at a random time and
 // right behind a random acknowledgement, and looks at what it left.
 func (t *trial) killedServer(ctx context.Context) (evidence, observation, error) {
 	t.result.remark("servers are killed at random times and after acknowledgements, and not at system calls")
+	pause, err := t.drawLife(ctx)
+	if err != nil {
+		return evidence{}, observation{}, err
+	}
 	return t.left(ctx, func(e *evidence, path, marks string) error {
-		pause := time.Duration(t.random.Int64N(int64(longestLife)))
 		wait := func(ctx context.Context) { sleep(ctx, pause) }
 		if t.turn%2 == 1 {
 			e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
 		}
-		return t.writeUntilServerKilled(ctx, path, marks, wait)
+		e.unfelt, err = t.writeUntilServerKilled(ctx, path, marks, wait)
+		return err
 	})
 }
 
@@ -158,11 +171,12 @@ func sleep(ctx context.Context, pause time.Duration) {
 }
 
 // writeUntilServerKilled runs the workload and kills the server when a wait is over, or
-// behind the last transaction where that comes first. Its error is one that came before.
-func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, wait func(context.Context)) error {
+// behind the last transaction where that comes first: it has finished then. Its error is one
+// that came before.
+func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, wait func(context.Context)) (finished bool, err error) {
 	db, err := t.begin(ctx, path, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer db.kill()
 	waiting, cancel := context.WithCancel(ctx)
@@ -183,13 +197,13 @@ func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, 
 	early := killed.Load()
 	cancel()
 	if fault := <-over; fault != nil {
-		return fault
+		return false, fault
 	}
 	if err != nil && !early {
-		return err
+		return false, err
 	}
 	db.server.send(killRequest)
-	return nil
+	return err == nil, nil
 }
 
 // tracer is strace, which records the system calls of a worker, or kills it at

@@ -13,6 +13,7 @@ import (
 	"assay/internal/crash/powercut"
 	"assay/internal/sys/guard"
 	"assay/kit/kv"
+	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -110,5 +111,32 @@ func TestUnopenedTwice(t *testing.T) {
 	tried.task.Program += "-gone"
 	if found, err := tried.inspect(t.Context(), filepath.Join(t.TempDir(), dataName), 3); err == nil || found.damage != Unharmed {
 		t.Errorf("a worker that does not start: got %+v, %v, want an error", found, err)
+	}
+}
+
+// A worker that has written all when it is killed met no kill, and one that ends by itself
+// was not killed.
+func TestKillWhileWriting(t *testing.T) {
+	tried := newKill(t, "store-honest")
+	for lasts, unfelt := range map[time.Duration]bool{0: false, 1: false, time.Hour: true} {
+		tried.turn, tried.lasts = 0, lasts // at a time, not at a call
+		e, found, err := tried.killWorker(t.Context())
+		if lasts == 0 { // it was timed
+			if err != nil || tried.lasts <= 0 || tried.lasts > longestLife {
+				t.Errorf("got %v, lasts %s, want up to %s", err, tried.lasts, longestLife)
+			}
+			continue
+		}
+		if err != nil || found.damage != Unharmed || e.unfelt != unfelt || unfelt != (e.Finding.Acked == transactions) {
+			t.Errorf("killed within %s: got %v, %q, %d acknowledged, unfelt %v; want %v", lasts, err, found.damage, e.Finding.Acked, e.unfelt, unfelt)
+		}
+	}
+	tried = newKill(t, "store-crashes")
+	for turn := range 2 {
+		tried.turn, tried.lasts, tried.made = turn, time.Hour, []callCount{{"fsync", 1}}
+		ended := (*process.ExitError)(nil)
+		if _, _, err := tried.killWorker(t.Context()); !errors.As(err, &ended) || ended.Code != 3 {
+			t.Errorf("a worker that ends by itself: got %v, want its status 3", err)
+		}
 	}
 }

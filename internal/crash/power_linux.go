@@ -58,6 +58,7 @@ type trial struct {
 	ahead    int         // acknowledgements that a control adds to those of the worker
 	turn     int         // which of the forms of a fault comes next
 	raced    time.Duration
+	lasts    time.Duration // the workload, or the longest life; 0 before that is known
 }
 
 // power records the workload once and cuts the power of the recording in as

@@ -141,7 +141,7 @@ func TestKindsOfDamage(t *testing.T) {
 	want := map[string]Damage{"store-honest": Unharmed, "store-locked": Unopened, "store-changes": Inconsistent, "store-late": LostLast, "store-frozen": Unwritable, "store-forgets": Unstable}
 	var tasks []Task
 	for name := range want {
-		tasks = append(tasks, Task{Driver: name, Program: storeProgram(t, name), Fault: assay.Kill, Seed: 1, States: 1, Settings: map[string]string{kv.Sync: "1"}})
+		tasks = append(tasks, Task{Driver: name, Program: storeProgram(t, name), Fault: assay.Kill, Seed: 3, States: 1, Settings: map[string]string{kv.Sync: "1"}})
 	}
 	for name, r := range do(t, tasks...) {
 		if r.MaxLost > 1 {

@@ -100,7 +100,10 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 	if began := t.deadline.Add(-t.task.Time); t.ahead == 0 && t.task.Time > 0 && t.raced <= time.Since(began)/2 {
 		return t.race(ctx)
 	}
-	life := time.Duration(1 + t.random.Int64N(int64(longestLife)))
+	life, err := t.drawLife(ctx)
+	if err != nil {
+		return evidence{}, observation{}, err
+	}
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
 	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db, other *database, marks string) error {
 		defer time.AfterFunc(lives[t.turn%len(lives)], other.kill).Stop()

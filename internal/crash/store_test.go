@@ -21,7 +21,7 @@ import (
 // logStore is a log of transactions and what they come to. Its name may be that of
 // a fault: store-lies does not sync, store-swallows goes on after errors of the
 // disk, store-deaf reads nothing from a disk that fails, store-damaged fails its
-// own check, store-roomy gives room back that it took, store-late writes a transaction when the second one after it is done. Others
+// own check, store-roomy gives room back that it took, store-crashes ends at its 300th transaction, store-late writes a transaction when the second one after it is done. Others
 // have their fault where they are opened again: store-locked does not open, store-busy only when it is opened once more, store-changes
 // has another value, store-frozen writes nothing, and store-forgets keeps nothing that is
 // written.
@@ -32,6 +32,7 @@ type logStore struct {
 	keys   map[string][]byte
 	reopen bool // it has keys from before
 	late   [][]byte
+	count  int // of transactions
 }
 
 type logged struct{ Key, Value []byte }
@@ -158,6 +159,9 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
 		return err
+	}
+	if s.count++; s.count == 300 && s.name == "store-crashes" {
+		os.Exit(3)
 	}
 	_ = os.Remove(s.log.Name() + "-room") // there is none of other stores
 	head := binary.LittleEndian.AppendUint32(nil, uint32(out.Len()))
