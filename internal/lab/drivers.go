@@ -185,6 +185,9 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 		if err != nil {
 			return nil, err
 		}
+		if name == allDrivers {
+			l.Watcher.Note("asking each worker that is a script what it can do")
+		}
 		engines := map[engine]bool{}
 		for _, name := range p.Drivers {
 			if i := slices.IndexFunc(found, func(d build.Driver) bool { return d.Name == name }); i >= 0 {
