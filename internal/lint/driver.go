@@ -38,6 +38,9 @@ func (c *checker) checkParameters(o *open, around []facts.Facts) {
 	j := c.judgeOf(o, around)
 	for _, parameter := range o.dsn.parameters {
 		if key, begin, _ := strings.Cut(parameter, "="); key == "_txlock" && slices.Contains([]string{"deferred", "immediate", "exclusive"}, begin) {
+			if o.inName(around) {
+				c.report(c.find(o, parameter), FileName, "%s: takes %s for a part of the file's name; begin the DSN with file:", j.title, parameter)
+			}
 			continue
 		}
 		w := written{shown: parameter, at: c.position(c.find(o, parameter)), readOnly: o.readOnly(), memory: o.dsn.memory != ""}
@@ -51,13 +54,19 @@ func (c *checker) checkParameters(o *open, around []facts.Facts) {
 	}
 }
 
+// inName reports whether the driver takes all behind the question mark for a part of the
+// file's name: it reads parameters only in a DSN that begins with file:.
+func (o *open) inName(around []facts.Facts) bool {
+	return o.dsn.certainly(false) && len(around) > 0 && !slices.ContainsFunc(around, func(f facts.Facts) bool { return len(f.Effects[facts.Literal]) == 0 })
+}
+
 func (l dsnLanguage) reads(o facts.Option, value string) (string, bool) { return o.Reads(value) }
 
 func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, reason string) {
 	for _, uri := range l.open.dsn.forms {
 		untried, _, _ := facts.Parse(uri, w.shown)
 		slip, near := l.around[0].Near(untried)
-		if !near || !working(l.around, slip.Meant) {
+		if !near || !always(l.around, slip.Meant, facts.Applied) {
 			continue
 		}
 		name, meant := slip.Names()
@@ -128,7 +137,7 @@ func workingSpelling(o *open, asked facts.Option, value string, around []facts.F
 		slices.SortStableFunc(all, func(a, b facts.Option) int { return strings.Count(b.Key, "()") - strings.Count(a.Key, "()") })
 		for _, works := range all {
 			switch {
-			case !working(around, works):
+			case !always(around, works, facts.Applied):
 			case uri == o.dsn.forms[0]:
 				return "write " + works.With(value)
 			default:
@@ -142,10 +151,11 @@ func workingSpelling(o *open, asked facts.Option, value string, around []facts.F
 	return "this driver has no way to set " + asked.Meaning
 }
 
-func working(around []facts.Facts, o facts.Option) bool {
-	return !slices.ContainsFunc(around, func(f facts.Facts) bool {
-		effect, _ := f.Effect(o)
-		return effect != facts.Applied
+// always reports whether an option has an effect by all facts.
+func always(all []facts.Facts, o facts.Option, effect facts.Effect) bool {
+	return !slices.ContainsFunc(all, func(f facts.Facts) bool {
+		has, _ := f.Effect(o)
+		return has != effect
 	})
 }
 

@@ -51,7 +51,7 @@ func (d dsn) inMemory(path string) string {
 		}
 	case d.certainly(false):
 		return ""
-	case d.value("mode") == "memory":
+	case d.value("mode") == "memory", d.value("vfs") == "memdb" && strings.IndexAny(path, `/\%`+unknown) != len("file:"): // only such a name is shared
 		form = "file:assay?mode=memory"
 		if shared {
 			form += "&cache=shared"

@@ -40,6 +40,7 @@ var versions = map[string]Driver{
 	"elsewhere": {Name: "modernc", Version: "v1.61.1"}, "limited": {Name: "modernc", Version: "v1.61.1"}, "schema": {Name: "modernc", Version: "v1.61.1"}, "unmeasured_version": {Name: "modernc", Version: "v1.60.9"},
 	"nc": {Name: "ncruces", Version: "v0.32.0"}, "handle": {Name: "mattn", Version: "v1.14.52"},
 	"follow": {Name: "mattn", Version: "v1.14.52"}, "orm": {Name: "mattn", Version: "v1.14.52"}, "seen": {Name: "mattn", Version: "v1.14.52"}, "deferred": {Name: "mattn", Version: "v1.14.52"}, "unfollowed": {Name: "mattn", Version: "v1.14.52"},
+	"named": {Name: "modernc", Version: "v1.61.1"}, "unsure": {Name: "modernc", Version: "v1.61.1"},
 }
 
 // wanted is what a comment says that is found on its line.
@@ -130,6 +131,16 @@ func TestUnfollowed(t *testing.T) {
 		"the name of the driver: " + onlyRunning, "the DSN: " + onlyRunning}
 	if diff := cmp.Diff(want, reasons(result)); diff != "" || result.Judged > 0 {
 		t.Errorf("%d judged (-want +got)\n%s", result.Judged, diff)
+	}
+}
+
+// Where only the running program knows how many connections a pool has, each PRAGMA of a
+// connection is named that the DSN does not set.
+func TestPoolOfUnknownSize(t *testing.T) {
+	result := analyzed(t, func(string) Driver { return versions["unsure"] }, "unsure")
+	want := []string{"PRAGMA foreign_keys: only the running program knows how many connections its pool has"}
+	if diff := cmp.Diff(want, reasons(result)); diff != "" || len(result.Findings) > 0 {
+		t.Errorf("%d findings (-want +got)\n%s", len(result.Findings), diff)
 	}
 }
 

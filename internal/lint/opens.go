@@ -189,7 +189,7 @@ func (c *checker) openedByName(path string, call *ast.CallExpr, known values) *o
 			continue
 		}
 		if driver, ok := c.resolve(c.pkg, library); ok {
-			return c.openedWith(call, call.Args[i+1], driver, known)
+			return &open{call: call, arg: call.Args[i+1], known: known, dsn: parseDSN(c.text(call.Args[i+1], known)), driver: driver, pool: true}
 		}
 		if !c.isTest(call) && c.reaches() {
 			c.note(call.Pos(), Driver{}, strconv.Quote(name), "which driver has this name is not known")
@@ -210,10 +210,6 @@ func (c *checker) openedByName(path string, call *ast.CallExpr, known values) *o
 }
 
 const onlyRunning = "only the running program knows it"
-
-func (c *checker) openedWith(call *ast.CallExpr, arg ast.Expr, driver Driver, known values) *open {
-	return &open{call: call, arg: arg, known: known, dsn: parseDSN(c.text(arg, known)), driver: driver, pool: true}
-}
 
 // library is the package of the driver that has a name of database/sql.
 func (c *checker) library(name string, known values) (string, bool) {

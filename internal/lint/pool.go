@@ -38,17 +38,20 @@ type pragmaCall struct {
 
 // hookNames are functions and fields through which programs run statements on
 // every new connection.
-var hookNames = []string{"ConnectHook", "RegisterConnectionHook", "OpenConnector", "PrepareConn", "OpenDB"}
+var hookNames = []string{"ConnectHook", "RegisterConnectionHook", "OpenConnector", "PrepareConn"}
 
 func (c *checker) findPools(files []*ast.File) pools {
 	p := pools{limits: map[token.Pos]limit{}}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if ident, ok := n.(*ast.Ident); ok && slices.Contains(hookNames, ident.Name) {
-				p.hooks = true
-			}
-			if call, ok := n.(*ast.CallExpr); ok {
-				c.poolCall(&p, call)
+			switch n := n.(type) {
+			case *ast.Ident:
+				own := c.functions[c.object(n)] // a function of the program's own only has the name
+				p.hooks = p.hooks || slices.Contains(hookNames, n.Name) && (own == nil || own.Recv != nil)
+			case *ast.CallExpr:
+				path, name := c.function(n)
+				p.hooks = p.hooks || path == "database/sql" && name == "OpenDB"
+				c.poolCall(&p, n)
 			}
 			return true
 		})
@@ -61,10 +64,8 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 	if !ok || len(call.Args) == 0 {
 		return
 	}
-	pool, l := c.object(selector.X), limit{}
-	if pool.IsValid() {
-		l = p.limits[pool]
-	}
+	pool := c.object(selector.X)
+	l := p.limits[pool]
 	switch selector.Sel.Name {
 	case "SetMaxOpenConns":
 		n, constant := c.number(call.Args[0])
@@ -79,7 +80,7 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 			l.idle = 1 << 30
 		}
 	case "Exec", "ExecContext", "MustExec":
-		if c.isPool(selector.X) {
+		if c.isPool(selector.X) && pool.IsValid() { // not what another function gives
 			arg := call.Args[0]
 			if selector.Sel.Name == "ExecContext" && len(call.Args) > 1 {
 				arg = call.Args[1]
@@ -134,14 +135,11 @@ func oneConnection(pool types.Type) string {
 // many connections it has. Where one pool of the package has one connection
 // only, nobody can tell which.
 func (c *checker) checkPragmas(opens []*open) {
-	if len(opens) == 0 || c.pools.single || c.pools.unsure || c.pools.hooks {
+	if len(opens) == 0 || c.pools.single || c.pools.hooks {
 		return
 	}
 	handles := handles{c, opens}
 	for _, call := range c.pools.pragmas {
-		if !call.pool.IsValid() { // what another function gives
-			continue
-		}
 		for statement := range strings.SplitSeq(call.text, ";") {
 			name, value, ok := parsePragma(statement)
 			if !ok || !ofConnection(name, value) {
@@ -157,6 +155,11 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 	if slices.ContainsFunc(made, func(o *open) bool { return c.alsoByDSN(o, name, value) }) {
 		return
 	}
+	at := c.place(call.arg, name, call.known)
+	if c.pools.unsure {
+		c.note(at, made[0].driver, "PRAGMA "+name, "only the running program knows how many connections its pool has")
+		return
+	}
 	advice := "set it in the DSN, or " + oneConnection(call.of)
 	if around := c.Facts.Judges(made[0].driver.Name, made[0].driver.Version, ""); len(made) == 1 && len(around) > 0 {
 		advice = c.advice(made[0], facts.Option{Meaning: name}, value, around)
@@ -165,7 +168,7 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 	if !seen || slices.ContainsFunc(made, func(o *open) bool { return !o.dsn.whole }) {
 		others = "have it only where their DSN sets it, and the DSN is not seen here in full"
 	}
-	c.report(c.place(call.arg, name, call.known), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, %s; %s", name, others, advice)
+	c.report(at, PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, %s; %s", name, others, advice)
 }
 
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
@@ -205,11 +208,8 @@ func ofConnection(name, value string) bool {
 	if name == "journal_mode" { // WAL stays in the file
 		return !strings.EqualFold(value, "wal") && !strings.Contains(value, unknown)
 	}
-	if slices.Contains([]string{"case_sensitive_like", "defer_foreign_keys"}, name) {
-		return name == "case_sensitive_like"
-	}
 	setting, known := sqlite.Lookup(name)
-	return known && setting.Pragma && !setting.OfFile && name != "analysis_limit" // that is for the ANALYZE behind it
+	return name == "case_sensitive_like" || known && setting.Pragma && !setting.OfFile && name != "analysis_limit" // that is for the ANALYZE behind it
 }
 
 // checkIdle looks at pools that keep fewer connections than they open.
@@ -261,13 +261,10 @@ type handles struct {
 // are all of the package; certain is false then, unless there is one only.
 func (h handles) of(pool token.Pos) (all []*open, certain bool) {
 	if all = h.opened(pool, 0); len(all) == 0 {
-		return h.opens, len(h.opens) == 1 && !h.set(pool)
+		return h.opens, len(h.opens) == 1 && len(h.assigned[pool]) == 0
 	}
 	return all, true
 }
-
-// set reports whether the source gives a pool's variable something.
-func (h handles) set(pool token.Pos) bool { return len(h.assigned[pool]) > 0 }
 
 // opened are the calls whose result a variable or a field holds; none where one is not seen.
 func (h handles) opened(pool token.Pos, depth int) (all []*open) {

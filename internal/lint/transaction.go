@@ -45,7 +45,7 @@ func (c *checker) checkTransactions(opens []*open) {
 		}
 		for _, t := range r.all {
 			made, _ := handles.of(t.pool)
-			if t.write.IsValid() && t.read.IsValid() && len(made) > 0 && !slices.ContainsFunc(made, notDeferred) {
+			if t.write.IsValid() && t.read.IsValid() && len(made) > 0 && !slices.ContainsFunc(made, c.notDeferred) {
 				line := func(at token.Pos) int { return c.position(at).Line }
 				c.report(t.begin.Pos(), DeferredWrite, "%s begins transactions deferred, and this one reads (line %d) before it writes (line %d): where another connection has written meanwhile, it fails at once, whatever busy_timeout says; write _txlock=immediate in the DSN of a pool that writes",
 					made[0].driver.Name, line(t.read), line(t.write))
@@ -56,9 +56,9 @@ func (c *checker) checkTransactions(opens []*open) {
 
 // notDeferred reports whether transactions of a pool may begin otherwise than deferred, or
 // meet no other connection.
-func notDeferred(o *open) bool {
+func (c *checker) notDeferred(o *open) bool {
 	lock := strings.ToLower(o.dsn.value("_txlock"))
-	return !o.pool || !o.dsn.whole || o.dsn.memory != "" || lock != "" && lock != "deferred"
+	return !o.pool || !o.dsn.whole || o.dsn.memory != "" || lock != "" && lock != "deferred" && !o.inName(c.Facts.Judges(o.driver.Name, o.driver.Version, ""))
 }
 
 // tracked is a variable through which a transaction reads and writes: of its own, of a

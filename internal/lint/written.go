@@ -126,10 +126,7 @@ func (c configuration) without(w written, o facts.Option, effect facts.Effect) (
 // begin with file:. Behind file: without uri=true it is, too: that is such a path.
 func (c configuration) ignoredInPath(o facts.Option) bool {
 	plain, tried := facts.Find(c.library, facts.InURL, o.Key)
-	return tried && !slices.ContainsFunc(c.facts, func(l facts.Facts) bool {
-		effect, _ := l.Effect(plain)
-		return effect != facts.Ignored
-	})
+	return tried && always(c.facts, plain, facts.Ignored)
 }
 
 // Placeholders stand for a time that a user has to choose.
@@ -170,7 +167,7 @@ func (c configuration) advice(w written, o facts.Option) string {
 // working returns an option that takes effect by all facts, and means something.
 func (c configuration) working(meaning string) (facts.Option, bool) {
 	for _, o := range c.facts[0].Working(meaning) {
-		if !slices.ContainsFunc(c.facts, func(l facts.Facts) bool { effect, _ := l.Effect(o); return effect != facts.Applied }) {
+		if always(c.facts, o, facts.Applied) {
 			return o, true
 		}
 	}
