@@ -257,11 +257,8 @@ func (in *instance) proveSync(read []wire.Connection) {
 		value = "1"
 	}
 	for i, c := range read {
-		if _, shown := c.Settings[name]; shown {
-			continue
-		}
 		settings := map[string]string{name: value}
-		maps.Copy(settings, c.Settings)
+		maps.Copy(settings, c.Settings) // what it reads back stays
 		read[i].Settings = settings
 	}
 }
