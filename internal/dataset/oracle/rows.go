@@ -72,7 +72,7 @@ func (p Played) Rows(ctx context.Context) (*Rows, error) {
 	done := p.Done
 	r := &rowReplays{replays: replays{Played: p, plays: map[*table][]*play{}}, untouched: map[*table][][]any{}, several: p.Clients > 1 && p.Operation.Sequence == "",
 		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
-		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
+		random: p.random()}
 	lone := done.Warm + done.Measured
 	all := [][]int{dataset.Span(0, done.Warm), dataset.Span(done.Warm, lone), dataset.Span(lone, lone+done.OneClient)}
 	others, err := r.orders(all)
@@ -99,18 +99,32 @@ func (r *rowReplays) orders(all [][]int) (others [][][]int, err error) {
 	if !r.several {
 		return nil, nil
 	}
-	for i := range 1 + shuffledOrders {
-		order := [][]int{slices.Clone(all[warmingUp]), slices.Clone(all[measuring]), all[oneClient]}
-		for _, phase := range order[:oneClient] {
+	for _, order := range otherOrders(r.random, all[:oneClient]) {
+		others = append(others, append(order, all[oneClient]))
+	}
+	return others, nil
+}
+
+// otherOrders are orders of the positions in each phase: the opposite one, then shuffled ones.
+func otherOrders(random *rand.Rand, phases [][]int) [][][]int {
+	others := make([][][]int, 1+shuffledOrders)
+	for i := range others {
+		for _, phase := range phases {
+			phase = slices.Clone(phase)
 			if i == 0 {
 				slices.Reverse(phase)
 			} else {
-				r.random.Shuffle(len(phase), func(a, b int) { phase[a], phase[b] = phase[b], phase[a] })
+				random.Shuffle(len(phase), func(a, b int) { phase[a], phase[b] = phase[b], phase[a] })
 			}
+			others[i] = append(others[i], phase)
 		}
-		others = append(others, order)
 	}
-	return others, nil
+	return others
+}
+
+// random is what shuffles the operations: the same for the same data and number of them.
+func (p Played) random() *rand.Rand {
+	return rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(p.Done.Measured)))
 }
 
 // failing are SQLite's errors that are no fault of the SQL: there is no space, no
