@@ -335,13 +335,11 @@ func (r Request) key(version string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	seen := map[string]bool{"": true}
 	for _, c := range cases {
 		for _, name := range []string{c.Dataset.File, c.Dataset.Recorded} {
-			if seen[name] {
+			if name == "" {
 				continue
 			}
-			seen[name] = true
 			info, err := os.Stat(name)
 			if err != nil {
 				return "", err
