@@ -46,7 +46,7 @@ var Kinds = map[string]Trait{
 	"not-steady":            0,               // windows still change in the second half of a launch; use blocks with a longer `count`
 	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, allow tracing, or give a longer budget
 	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger
-	"overloaded":            0,               // over 1 % of the requests of an open load were not answered in time, or one was never sent; compare at a lower rate
+	"overloaded":            0,               // over 1 % of the requests of an open load, and more than by chance, were not answered in time, or one was never sent; compare at a lower rate
 	"own-loop":              0,               // over 5 % of the figure is the worker's loop (`loop-ns/op`), in Python, Node.js or Ruby; compare with drivers of the same library
 	"processes-differ":      0,               // all processes worked at the same time for less than 80 % of a block, or one had over twice the errors or busy answers of another; raise `count`, or look at what one keeps from the others
 	"refuted-durability":    Grave | OfUse,   // a fault broke the promise, the row is ranked in the class that is left; use other settings, or rely on less

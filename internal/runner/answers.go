@@ -158,14 +158,10 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	if err != nil {
 		return err
 	}
-	var want []string
-	for _, u := range s.units {
-		want = append(want, u.digest)
-	}
-	if _, err := in.acceptReordered(ctx, j, s.units, digests, want); err != nil {
+	if _, err := in.acceptReordered(ctx, j, s.units, digests); err != nil {
 		return err
 	}
-	return compareAnswers("after measuring", j, s.start, digests, want)
+	return compareAnswers("after measuring", j, s, digests)
 }
 
 // digestsOf has the clients run a number of operations, and returns the digests of what
@@ -204,11 +200,11 @@ func (in *instance) askOneClient(ctx context.Context, j *job, s *sample) ([]stri
 
 // compareAnswers compares the answers of units with the right ones; those that are
 // empty are not known.
-func compareAnswers(when string, j *job, start int64, got, want []string) error {
+func compareAnswers(when string, j *job, s *sample, got []string) error {
 	unit := max(1, j.Operation.Transaction)
 	wrong, first := 0, 0
-	for i := range want {
-		if want[i] == "" || i < len(got) && got[i] == want[i] {
+	for i, u := range s.units {
+		if u.digest == "" || i < len(got) && got[i] == u.digest {
 			continue
 		}
 		if wrong++; wrong == 1 {
@@ -223,7 +219,7 @@ func compareAnswers(when string, j *job, start int64, got, want []string) error 
 		digest = got[first]
 	}
 	return &failure{assay.WrongAnswer, fmt.Sprintf("%s, the answers at the positions %d to %d of %s are not all right: %d of %d differ, the first at position %d (digest %.12s, right is %.12s)",
-		when, start, start+int64(len(want)*unit)-1, j.Operation.Name, wrong, len(want), start+int64(first*unit), digest, want[first])}
+		when, s.start, s.start+int64(len(s.units)*unit)-1, j.Operation.Name, wrong, len(s.units), s.start+int64(first*unit), digest, s.units[first].digest)}
 }
 
 // operationsBehind returns how many operations the clients of a mix that changes data do

@@ -205,7 +205,11 @@ func TestCompareAnswers(t *testing.T) {
 		"missing": {[]string{"a"}, []string{"a", "b"}, false},
 		"unknown": {[]string{"a"}, []string{"a", ""}, true},
 	} {
-		if err := compareAnswers("behind", &job{}, 0, c.got, c.want); (err == nil) != c.right {
+		s := &sample{}
+		for _, digest := range c.want {
+			s.units = append(s.units, unitAnswer{digest: digest})
+		}
+		if err := compareAnswers("behind", &job{}, s, c.got); (err == nil) != c.right {
 			t.Errorf("%s: got %v, want that it is right: %v", name, err, c.right)
 		}
 	}

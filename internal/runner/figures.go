@@ -156,13 +156,11 @@ const (
 	kept = 0.99
 )
 
-// fellBehind reports whether a server answered less than was asked at a rate, by more than chance: at
-// the beginning as at the end, some requests are under way, and both numbers vary as those of a Poisson
-// process do. Two standard deviations of their difference are allowed.
+// fellBehind reports whether a server answered less than was asked at a rate, by more than two standard
+// deviations of chance: how many requests are under way varies at both ends, as in a Poisson process.
 func fellBehind(result load.Result, rate float64) bool {
 	underWay := rate * time.Duration(load.Quantile(result.Histogram, 0.5)).Seconds()
-	asked := rate * time.Duration(result.Nanos).Seconds()
-	return float64(result.Right) < kept*asked-2*math.Sqrt(2*underWay)
+	return float64(result.Right) < kept*rate*time.Duration(result.Nanos).Seconds()-2*math.Sqrt(2*underWay)
 }
 
 // recordLoad writes what is known of the load into a trial, with the doubts that
@@ -293,11 +291,9 @@ func (l *jointLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (us
 			return nil
 		}
 		if err == nil {
-			err = wrong(m)
-		}
-		if err == nil {
 			t.phased.add(m)
 			l.r.time.add(assay.StageMeasured, time.Duration(m.Nanos))
+			err = wrong(m)
 		}
 		return err
 	})

@@ -99,16 +99,16 @@ func (in *instance) sameState(ctx context.Context, j *job) (bool, error) {
 // acceptReordered takes the answers of clients for right whose rows are only in another
 // order: the same as one client gets, whose rows are the right ones. Beside changes one
 // client cannot get the same: answers in an open order are unknown, and counted.
-func (in *instance) acceptReordered(ctx context.Context, j *job, units []unitAnswer, got, want []string) (unknown int, err error) {
+func (in *instance) acceptReordered(ctx context.Context, j *job, units []unitAnswer, got []string) (unknown int, err error) {
 	for i, u := range units {
-		if i >= len(got) || want[i] == "" || got[i] == want[i] {
+		if i >= len(got) || u.digest == "" || got[i] == u.digest {
 			continue
 		}
 		right, err := in.reordered(ctx, j, u, got[i])
 		if err != nil || !right {
 			return unknown, err
 		}
-		if got[i] = want[i]; j.Operation.Changes {
+		if got[i] = u.digest; j.Operation.Changes {
 			unknown++
 		}
 	}
@@ -144,15 +144,15 @@ func (in *instance) compareTold(ctx context.Context, j *job, t *assay.Trial, whe
 			"measure what it reads as operations of their own too, whose answers are compared")...)
 		return nil
 	}
-	s := &sample{}
-	for i := range j.told {
+	s := &sample{start: start}
+	for i, digest := range j.told {
 		position := (int(start) + i) % j.trace.Length
-		s.units = append(s.units, unitAnswer{position: position, operation: j.Cell.Peer(), own: position})
+		s.units = append(s.units, unitAnswer{position: position, digest: digest, operation: j.Cell.Peer(), own: position})
 	}
 	if err := s.findParts(j); err != nil {
 		return err
 	}
-	unknown, err := in.acceptReordered(ctx, j, s.units, digests, j.told)
+	unknown, err := in.acceptReordered(ctx, j, s.units, digests)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (in *instance) compareTold(ctx context.Context, j *job, t *assay.Trial, whe
 		t.Warnings = append(t.Warnings, notCompared(fmt.Sprintf("a part alone of the answers that it reads beside its changes (%d of %d are not)", unknown, len(j.told)),
 			"the SQL of the others leaves the order of rows open", "order by all columns what it reads, or measure that as operations of their own too, whose rows are compared in any order")...)
 	}
-	return compareAnswers(when, j, start, digests, j.told)
+	return compareAnswers(when, j, s, digests)
 }
 
 // difference says which row of wrong answers is the first wrong one, and what is wrong in it;
