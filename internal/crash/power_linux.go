@@ -133,7 +133,7 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*powercut.Rec
 		if err := db.prepare(ctx, t.arguments); err != nil {
 			return err
 		}
-		other := &checkpointer{}
+		var other *checkpointer
 		if note && about(task.Fault).shared {
 			if other, err = t.startCheckpointer(ctx, path); err != nil {
 				return err
@@ -144,7 +144,13 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*powercut.Rec
 			written, err = t.writeForAWhile(ctx, db, t.marks())
 			return err
 		})
-		if err := errors.Join(err, other.kill()); err != nil {
+		if other != nil {
+			err = errors.Join(err, other.kill())
+			if err == nil && other.right == 0 {
+				err = errors.New("the second process made no checkpoint while the first one wrote")
+			}
+		}
+		if err != nil {
 			return err
 		}
 		return db.close(ctx)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"assay"
@@ -26,8 +27,11 @@ func killShared() fault {
 // checkpointer is a second process on a database's file, which copies the log into the
 // database without pause, as a tool for backups does.
 type checkpointer struct {
-	db    *database
-	ended chan error
+	db     *database
+	killed atomic.Bool // by us
+	ended  chan struct{}
+	right  int64 // of its checkpoints; it has ended
+	err    error // that came before it was killed
 }
 
 // checkpointSteps copy what nobody reads, and then all of it, after which the log begins anew.
@@ -53,24 +57,31 @@ func (t *trial) startCheckpointer(ctx context.Context, path string) (*checkpoint
 		db.kill()
 		return nil, fmt.Errorf("a second process that checkpoints: %w", err)
 	}
-	c := &checkpointer{db, make(chan error, 1)}
-	go func() { c.ended <- guard.Error(func() error { return checkpointing(ctx, db) }) }()
+	c := &checkpointer{db: db, ended: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		c.err = guard.Error(func() error { return c.run(ctx) })
+	}()
 	return c, nil
 }
 
-// checkpointing goes on until the process is killed. It is an error where none of its checkpoints
+// run checkpoints until the process is killed. It is an error where none of its checkpoints
 // was right: nothing would have been tried.
-func checkpointing(ctx context.Context, db *database) error {
-	var right, done int64
+func (c *checkpointer) run(ctx context.Context) error {
+	var done int64
 	said := ""
 	for {
 		var m wire.Measured
-		if err := db.call(ctx, wire.TypeMeasure, wire.Measure{Operation: checkpointName, Nanos: checkpointsFor.Nanoseconds()}, &m); err != nil {
+		err := c.db.call(ctx, wire.TypeMeasure, wire.Measure{Operation: checkpointName, Nanos: checkpointsFor.Nanoseconds()}, &m)
+		if err != nil && !c.killed.Load() {
+			return fmt.Errorf("a second process that checkpoints: %w", err)
+		}
+		if err != nil {
 			break
 		}
-		right, done, said = right+m.Operations, done+m.Executed, cmp.Or(m.Error, m.Miss, said)
+		c.right, done, said = c.right+m.Operations, done+m.Executed, cmp.Or(m.Error, m.Miss, said)
 	}
-	if done > 0 && right == 0 {
+	if done > 0 && c.right == 0 {
 		return fmt.Errorf("none of %d checkpoints of the second process was right: %s", done, said)
 	}
 	return nil
@@ -79,15 +90,12 @@ func checkpointing(ctx context.Context, db *database) error {
 // checkpointsFor is how long it checkpoints between two answers.
 const checkpointsFor = 10 * time.Millisecond
 
-// kill kills it, if there is one, and waits for its end.
+// kill kills it and waits for its end. It may be done again.
 func (c *checkpointer) kill() error {
-	if c.db == nil {
-		return nil
-	}
+	c.killed.Store(true)
 	c.db.kill()
-	err := <-c.ended
-	c.ended <- nil // it may be killed again
-	return err
+	<-c.ended
+	return c.err
 }
 
 // outlives is how long a process lives on that is killed behind the other one.
@@ -105,8 +113,8 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 		return evidence{}, observation{}, err
 	}
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
-	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db, other *database, marks string) error {
-		defer time.AfterFunc(lives[t.turn%len(lives)], other.kill).Stop()
+	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db *database, other *checkpointer, marks string) error {
+		defer time.AfterFunc(lives[t.turn%len(lives)], func() { _ = other.kill() }).Stop() // its error is kept
 		_, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
 		if t.turn%len(lives) == 0 {
 			time.Sleep(outlives)
@@ -138,7 +146,7 @@ func (t *trial) race(ctx context.Context) (evidence, observation, error) {
 	if t.workload, err = t.raceWorkload(); err != nil {
 		return evidence{}, observation{}, err
 	}
-	return t.share(ctx, Finding{Moment: raceMoment, Race: true}, func(db, _ *database, marks string) error {
+	return t.share(ctx, Finding{Moment: raceMoment, Race: true}, func(db *database, _ *checkpointer, marks string) error {
 		began := time.Now()
 		written, err := t.writeForAWhile(ctx, db, marks)
 		took := time.Since(began)
@@ -150,7 +158,7 @@ func (t *trial) race(ctx context.Context) (evidence, observation, error) {
 
 // share has one process write while another one checkpoints, and looks at what they left. An
 // error of the writer ends a state whose damage explains it, and otherwise the fault.
-func (t *trial) share(ctx context.Context, of Finding, write func(db, other *database, marks string) error) (evidence, observation, error) {
+func (t *trial) share(ctx context.Context, of Finding, write func(db *database, other *checkpointer, marks string) error) (evidence, observation, error) {
 	var failed error
 	e, found, err := t.left(ctx, func(e *evidence, path, marks string) error {
 		e.Finding = of
@@ -163,7 +171,7 @@ func (t *trial) share(ctx context.Context, of Finding, write func(db, other *dat
 		if err != nil {
 			return err
 		}
-		failed = write(db, other.db, marks)
+		failed = write(db, other, marks)
 		db.kill()
 		failed = cmp.Or(failed, other.kill())
 		return nil

@@ -5,6 +5,7 @@ package crash
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -17,13 +18,16 @@ import (
 	"assay"
 	"assay/kit"
 	"assay/kit/kv"
+	"assay/kit/process"
 	"assay/kit/sqldb"
+	"assay/kit/wire"
 )
 
 // The names of workers of SQLite whose second process does something else than to checkpoint.
 const (
 	failsBeside = "sqlite-fails" // all of it fails
 	addsBeside  = "sqlite-adds"  // it adds keys that nobody wrote
+	endsBeside  = "sqlite-ends"  // it ends by itself
 )
 
 const (
@@ -38,6 +42,9 @@ func serveSQLite(name string) error {
 	go func() {
 		for lines := bufio.NewReader(os.Stdin); ; {
 			line, err := lines.ReadBytes('\n')
+			if name == endsBeside && bytes.Contains(line, []byte(wire.TypeMeasure)) && bytes.Contains(line, []byte(`"`+checkpointName+`"`)) {
+				os.Exit(3)
+			}
 			if sql != "" {
 				for _, step := range checkpointSteps {
 					line = bytes.ReplaceAll(line, []byte(step.SQL), []byte(sql))
@@ -87,6 +94,39 @@ func TestShared(t *testing.T) {
 				again(t, r, "")
 			}
 		})
+	}
+}
+
+// A second process that ends by itself is an error, though it was to be killed later. An error
+// of the writer is none where the other one's damage explains it.
+func TestSecondProcess(t *testing.T) {
+	share := func(name string, write func(tried *trial, db *database, other *checkpointer) error) (observation, error) {
+		tried := newKill(t, name)
+		tried.task.Settings = map[string]string{"journal_mode": "wal", "busy_timeout": "10000"}
+		_, found, err := tried.share(t.Context(), Finding{}, func(db *database, other *checkpointer, marks string) error {
+			if err := db.write(t.Context(), 0, 3, marks); err != nil {
+				return err
+			}
+			return write(tried, db, other)
+		})
+		return found, err
+	}
+	ended := (*process.ExitError)(nil)
+	_, err := share(endsBeside, func(_ *trial, _ *database, other *checkpointer) error { <-other.ended; return nil })
+	if !errors.As(err, &ended) || ended.Code != 3 {
+		t.Errorf("got %v, want the second process's status 3", err)
+	}
+	found, err := share(addsBeside, func(tried *trial, db *database, _ *checkpointer) error {
+		for there := (wire.Verified{}); there.Rows <= int64(tried.history.rows(3)); {
+			var err error
+			if there, err = db.all(t.Context()); err != nil {
+				return err
+			}
+		}
+		return errors.New("the writer fails")
+	})
+	if err != nil || found.damage != Inconsistent {
+		t.Errorf("got %v, %q, want %q", err, found.damage, Inconsistent)
 	}
 }
 
