@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,6 +57,9 @@ func Configurations(ctx context.Context, dir string, libraries *facts.Table) (Re
 // skipped are folders with other people's files.
 var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages", "__pycache__", "testdata", "tmp", "log"}
 
+// namesSQLite finds SQLite's name outside comments of YAML.
+var namesSQLite = regexp.MustCompile(`(?m)^([^#\n]|\S#)*sqlite3`)
+
 // findConfigured reads the files that have settings of libraries, and returns
 // those in Python as they are. Files that it cannot read in full are noted in the
 // result.
@@ -91,6 +95,10 @@ func findConfigured(ctx context.Context, root tree, result *notes) ([]configured
 			return nil
 		}
 		result.readComments(name, string(data))
+		if at := namesSQLite.FindIndex(data); len(settings) == 0 && at != nil {
+			result.leave(token.Position{Filename: name, Line: 1 + bytes.Count(data[:at[1]], []byte("\n")), Column: 1}, Driver{Name: facts.ActiveRecord}, "sqlite3", "no database certainly has it as its adapter")
+			return nil
+		}
 		all = append(all, configured{name, settings})
 		return nil
 	})

@@ -142,6 +142,66 @@ func TestConfigurationsNotJudged(t *testing.T) {
 	}
 }
 
+// A setting that takes effect, with a value that SQLite does not know, is not judged.
+func TestValuesNotKnown(t *testing.T) {
+	needPython(t)
+	rails := func(settings, version string) map[string]string {
+		return map[string]string{"config/database.yml": "test:\n  adapter: sqlite3\n  " + settings + "\n", "Gemfile.lock": lockfile(version, "1.7")}
+	}
+	django := func(settings string) map[string]string {
+		return map[string]string{"settings.py": database(settings), "requirements.txt": "Django==5.1\n"}
+	}
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"a journal mode":  {rails("pragmas: {journal_mode: wall}", "7.2"), []string{"pragmas: {journal_mode: wall}"}},
+		"how to begin":    {rails("default_transaction_mode: immediat", "7.0"), []string{"default_transaction_mode: immediat"}},
+		"seconds":         {django(`"OPTIONS": {"timeout": "20s"}`), []string{`"OPTIONS": {"timeout": "20s"}`}},
+		"how, for Django": {django(`"OPTIONS": {"transaction_mode": "IMMEDIAT"}`), []string{`"OPTIONS": {"transaction_mode": "IMMEDIAT"}`}},
+		"all is known":    {django(`"OPTIONS": {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": "PRAGMA synchronous = NORMAL"}`), nil},
+	} {
+		result, err := Configurations(t.Context(), folder(t, c.files), merged(measured(), djangos()))
+		must(t, err)
+		var got []string
+		for _, u := range result.NotJudged {
+			got = append(got, u.Parameter)
+		}
+		if !slices.Equal(got, c.want) || len(result.Findings) > 0 {
+			t.Errorf("%s: got %q not judged and %v, want %q and nothing", name, got, result.Findings, c.want)
+		}
+	}
+}
+
+// merged has the facts of two tables.
+func merged(a, b *facts.Table) *facts.Table {
+	for _, f := range b.Versions(facts.Django) {
+		a.Add(f)
+	}
+	return a
+}
+
+// A file that names SQLite, and no database that certainly has its adapter, is not judged.
+func TestRailsAdapterNotKnown(t *testing.T) {
+	for text, want := range map[string]int{
+		"test:\n  adapter: <%= ENV.fetch('DB_ADAPTER', 'sqlite3') %>\n  timeout: 5\n":                           2,
+		"test:\n  timeout: 5\n  url: sqlite3:db/test.sqlite3\n":                                                 3,
+		"test:\n  <% if Rails.version > '8' %>\n  adapter: sqlite3\n  <% end %>\n":                              3,
+		"# gem 'sqlite3'\ntest:\n  adapter: postgresql # not sqlite3\n":                                         0,
+		"test:\n  adapter: <%= x %> # assay:ignore not-judged the other team's\n  database: <%= x %>.sqlite3\n": -1,
+	} {
+		result, err := Configurations(t.Context(), folder(t, map[string]string{"config/database.yml": text, "Gemfile.lock": lockfile("7.0", "1.7")}), measured())
+		must(t, err)
+		line := 0
+		for _, u := range result.NotJudged {
+			line = u.Line
+		}
+		if line != max(want, 0) || result.Checked() != (want == 0) {
+			t.Errorf("%q: got line %d, checked %v, want line %d", text, line, result.Checked(), want)
+		}
+	}
+}
+
 // A lock file is a regular file, or is refused at once: a device never ends, and a FIFO is
 // waited for.
 func TestLockFilesAreRegular(t *testing.T) {

@@ -87,16 +87,11 @@ func (l dsnLanguage) slip(w written) (meant facts.Option, s saying, found bool, 
 }
 
 func (l dsnLanguage) without(w written, o facts.Option, effect facts.Effect) (s saying, reason string) {
-	if _, valid := o.Reads(w.value); effect == facts.Applied && w.known && !valid {
-		return saying{}, "no experiment is about this value, and " + o.Meaning + " is not known to take it"
-	}
 	inFile := o
 	inFile.Place = facts.InFile
 	works, _ := l.around[0].Effect(inFile)
 	s = saying{IgnoredKey, "ignores " + w.shown, ""}
 	switch {
-	case effect == facts.Applied:
-		return saying{}, ""
 	case effect == facts.Fails:
 		return saying{}, "the experiment could not open the database, and another value may do"
 	case effect == facts.Literal:

@@ -41,21 +41,17 @@ func parseDSN(text string) dsn {
 // list it; empty where it does not. Where the beginning is not known, it is one
 // that no fact is about.
 func (d dsn) inMemory(path string) string {
-	shared := d.value("cache") == "shared"
-	form := ""
+	var form, only, more string
+	if d.value("cache") == "shared" {
+		only, more = "?cache=shared", "&cache=shared"
+	}
 	switch {
 	case path == ":memory:" || path == "file::memory:":
-		form = path
-		if shared {
-			form += "?cache=shared"
-		}
+		form = path + only
 	case d.certainly(false):
 		return ""
 	case d.value("mode") == "memory", d.value("vfs") == "memdb" && strings.IndexAny(path, `/\%`+unknown) != len("file:"): // only such a name is shared
-		form = "file:assay?mode=memory"
-		if shared {
-			form += "&cache=shared"
-		}
+		form = "file:assay?mode=memory" + more
 	case d.value("vfs") == "memdb":
 		form = "file:/assay?vfs=memdb"
 	}

@@ -84,6 +84,10 @@ func (j *judge) check(w written) bool {
 	if reason != "" {
 		return j.undecided(w, reason)
 	}
+	if effect == facts.Applied {
+		_, valid := j.reads(o, w.value)
+		return valid || !w.known || j.undecided(w, "no experiment is about this value, and "+o.Meaning+" is not known to take it")
+	}
 	found, reason := j.without(w, o, effect)
 	if reason != "" {
 		return j.undecided(w, reason)

@@ -230,8 +230,6 @@ func (c *checker) checkIdle() {
 // maxCache is the sum of the caches of a pool's connections that is worth a word.
 const maxCache = 1 << 30
 
-const pageSize = 4096
-
 func (c *checker) checkCache(o *open, f facts.Facts) {
 	for _, parameter := range o.dsn.parameters {
 		s, value, known := facts.Parse(o.dsn.forms[0], parameter)
@@ -240,7 +238,7 @@ func (c *checker) checkCache(o *open, f facts.Facts) {
 		if !known || s.Meaning != "cache_size" || effect != facts.Applied || err != nil {
 			continue
 		}
-		bytes := n * pageSize
+		bytes := n * 4096 // the size of a page
 		if n < 0 {
 			bytes = -n << 10
 		}
@@ -289,9 +287,6 @@ func (h handles) opened(pool token.Pos, depth int) (all []*open) {
 // by returns the calls that open SQLite when a call is made: itself, or those in a
 // function of the package that it calls. Functions that were read are left out.
 func (h handles) by(call *ast.CallExpr, read map[*ast.FuncDecl]bool) (all []*open) {
-	if call == nil {
-		return nil
-	}
 	for _, o := range h.opens {
 		if o.call == call {
 			all = append(all, o)

@@ -56,7 +56,9 @@ func (c configuration) reads(o facts.Option, value string) (string, bool) {
 	case o.Observed == facts.Begin && (lower == "none" || lower == ""): // it begins transactions by itself
 		return "deferred", true
 	case o.Observed == facts.Begin:
-		return lower, true
+		return lower, slices.Contains([]string{"deferred", "immediate", "exclusive"}, lower)
+	case o.Meaning == facts.InitCommand:
+		return value, true
 	case o.Observed == facts.ReadOnly, o.Observed == facts.Waits, o.Observed == facts.Kept:
 		if slices.Contains(off, lower) {
 			return "0", true
@@ -66,8 +68,7 @@ func (c configuration) reads(o facts.Option, value string) (string, bool) {
 		number, err := strconv.ParseFloat(value, 64)
 		return strconv.FormatFloat(number*1000, 'f', -1, 64), err == nil
 	}
-	normal, err := sqlite.Normal(o.Observed, value)
-	return normal, err == nil
+	return facts.Option{Meaning: o.Observed}.Reads(value)
 }
 
 // inSeconds reports whether an option is Python's timeout, in seconds.
