@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"assay"
 	"assay/kit/answer"
@@ -21,7 +22,7 @@ const (
 )
 
 // answersRules is raised whenever other answers than before are expected.
-const answersRules = 3
+const answersRules = 4
 
 // expectedAnswer holds what is known of the answer to one request.
 type expectedAnswer struct{ sum, known int64 }
@@ -168,25 +169,67 @@ func ofReads(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tra
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSession(ctx, conn, op, trace, nil)
+	sessions, err := tied(ctx, conn, op, trace)
+	defer func() {
+		for _, s := range sessions {
+			err = errors.Join(err, s.close())
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	rowsOnly = rowsOnly || Varies(op)
 	var body answer.Body
 	all = make([]expectedAnswer, trace.Length)
 	err = batches(ctx, conn, 0, trace.Length, func(position int) error {
-		text, open, err := s.body(ctx, position, &body)
+		text, open, err := sessions[0].body(ctx, position, &body)
 		if err != nil {
 			return err
 		}
 		all[position] = expectedAnswer{answer.Sum(text), everyByte}
-		if rowsOnly || open || Varies(op) {
-			all[position] = expectedAnswer{answer.RowsSum(text), rowsKnown}
+		counted := expectedAnswer{answer.RowsSum(text), rowsKnown}
+		if !rowsOnly && !open {
+			open, err = differ(ctx, sessions[1:], position, &body)
 		}
-		return nil
+		if rowsOnly || open {
+			all[position] = counted
+		}
+		return err
 	})
 	return all, err
+}
+
+// tied prepares an operation, and, where its SQL orders rows, the same with equal ones in
+// either order of their columns.
+func tied(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (sessions []*session, err error) {
+	ways := []assay.Operation{op}
+	if slices.ContainsFunc(op.Steps, func(step assay.Step) bool { return step.Query && !unordered(step.SQL) }) {
+		for _, descending := range []bool{false, true} {
+			way, _ := InOrder(op, descending)
+			ways = append(ways, way)
+		}
+	}
+	for _, way := range ways {
+		s, err := newSession(ctx, conn, way, trace, nil)
+		if err != nil {
+			return sessions, err
+		}
+		sessions = append(sessions, s)
+	}
+	return sessions, nil
+}
+
+// differ reports whether sessions answer otherwise at a position.
+func differ(ctx context.Context, sessions []*session, position int, body *answer.Body) (bool, error) {
+	sums := map[int64]bool{}
+	for _, s := range sessions {
+		text, _, err := s.body(ctx, position, body)
+		if err != nil {
+			return false, err
+		}
+		sums[answer.Sum(text)] = true
+	}
+	return len(sums) > 1, nil
 }
 
 func anyDated(conn *sql.Conn, op assay.Operation) (bool, error) {

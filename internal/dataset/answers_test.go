@@ -35,6 +35,9 @@ func rowsOnly(body string) expectedAnswer {
 func TestAnswers(t *testing.T) {
 	d := account(t)
 	read := assay.Operation{Name: "read", Steps: []assay.Step{query("SELECT id, balance, name FROM account WHERE id = ?", -1, "int", "real", "text?")}}
+	first := func(sql string) assay.Step {
+		return assay.Step{SQL: sql, Query: true, Rows: 2, Returns: []assay.Type{"int"}}
+	}
 	for name, c := range map[string]struct {
 		op   assay.Operation
 		want []expectedAnswer
@@ -42,6 +45,10 @@ func TestAnswers(t *testing.T) {
 		"read": {read, []expectedAnswer{whole(`{"answer":[[0,0,"a0"]],"rows":1}`), whole(`{"answer":[[1,10,"a1"]],"rows":1}`), whole(`{"answer":[[2,20,"a2"]],"rows":1}`)}},
 		"two steps": {assay.Operation{Name: "two", Steps: []assay.Step{query("SELECT id FROM account WHERE id = ?", -1, "int"), {SQL: "SELECT 'x'", Query: true, Rows: 1, Returns: []assay.Type{"text"}}}},
 			[]expectedAnswer{whole(`{"answer":[[0],["x"]],"rows":2}`), whole(`{"answer":[[1],["x"]],"rows":2}`)}},
+		"ordered":     {assay.Operation{Name: "ordered", Steps: []assay.Step{first("SELECT id FROM account ORDER BY balance LIMIT 2")}}, []expectedAnswer{whole(`{"answer":[[0],[1]],"rows":2}`)}},
+		"ties":        {assay.Operation{Name: "ties", Steps: []assay.Step{first("SELECT id FROM account ORDER BY balance > 50 LIMIT 2")}}, []expectedAnswer{rowsOnly(`{"answer":[],"rows":2}`)}},
+		"tie at last": {assay.Operation{Name: "last", Steps: []assay.Step{first("SELECT id FROM account ORDER BY max(balance, 10) DESC LIMIT 2 OFFSET 17")}}, []expectedAnswer{rowsOnly(`{"answer":[],"rows":2}`)}},
+		"equal rows":  {assay.Operation{Name: "equal", Steps: []assay.Step{first("SELECT balance > 50 FROM account ORDER BY 1 LIMIT 2")}}, []expectedAnswer{whole(`{"answer":[[0],[0]],"rows":2}`)}},
 		"dates": {assay.Operation{Name: "dates", Steps: []assay.Step{{SQL: "SELECT d FROM day", Query: true, Rows: 2, Returns: []assay.Type{"text"}}}},
 			[]expectedAnswer{rowsOnly(`{"answer":[],"rows":2}`)}},
 		"change": {assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE account SET balance = 0", Rows: 20}}},
