@@ -194,19 +194,6 @@ func (db *database) write(ctx context.Context, from, count int, marks string) er
 	return nil
 }
 
-// writeUntil commits transactions until the worker is killed after a time, or behind the last
-// one where that comes first: it has finished then. Its error is one that came before.
-func (db *database) writeUntil(ctx context.Context, life time.Duration, count int, marks string) (finished bool, err error) {
-	timer := time.AfterFunc(life, db.kill)
-	err = db.write(ctx, 0, count, marks)
-	early := timer.Stop()
-	db.kill()
-	if !early && errors.As(err, new(*process.ExitError)) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // all digests every key with its value.
 func (db *database) all(ctx context.Context) (wire.Verified, error) {
 	request := wire.Verify{SQL: kv.All, Returns: []string{"blob", "blob"}}

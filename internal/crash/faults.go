@@ -68,17 +68,16 @@ func Usual() []assay.Fault {
 // share gives each task that can be done on this machine its part of a budget
 // for all of them, with so many lanes at most. None gets more than all have.
 func share(tasks []Task, lanes int, budget time.Duration) {
-	total, possible := 0, 0
-	for _, t := range tasks {
+	var possible []*Task
+	total := 0
+	for i, t := range tasks {
 		if Missing(t.Fault, t.FileSystem) == "" {
+			possible = append(possible, &tasks[i])
 			total += about(t.Fault).weight
-			possible++
 		}
 	}
-	lanes = min(lanes, possible)
-	for i := range tasks {
-		if Missing(tasks[i].Fault, tasks[i].FileSystem) == "" {
-			tasks[i].Time = min(budget, budget*time.Duration(lanes*about(tasks[i].Fault).weight)/time.Duration(total))
-		}
+	lanes = min(lanes, len(possible))
+	for _, t := range possible {
+		t.Time = min(budget, budget*time.Duration(lanes*about(t.Fault).weight)/time.Duration(total))
 	}
 }

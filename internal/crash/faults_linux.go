@@ -2,7 +2,6 @@ package crash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -43,12 +42,10 @@ func (t *trial) fault(ctx context.Context) error {
 			return err
 		}
 	}
-	if about(t.task.Fault).shared && t.task.DSN == "" && t.task.Settings["busy_timeout"] == "" {
-		t.task.Settings = maps.Clone(t.task.Settings)
-		if t.task.Settings == nil {
-			t.task.Settings = map[string]string{}
-		}
-		t.task.Settings["busy_timeout"] = "10000" // the other process holds the lock now and then
+	if about(t.task.Fault).shared && t.task.DSN == "" {
+		settings := map[string]string{"busy_timeout": "10000"} // the other process holds the lock now and then
+		maps.Copy(settings, t.task.Settings)
+		t.task.Settings = settings
 	}
 	known := about(t.task.Fault)
 	if known.inject == nil {
@@ -75,14 +72,11 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 		if err == nil {
 			found, err = t.confirmed(ctx, e, found)
 		}
-		if errors.Is(err, errMount) {
+		if err != nil {
 			if err := t.unmountable(err); err != nil {
 				return err
 			}
 			continue
-		}
-		if err != nil {
-			return err
 		}
 		e.Finding.Task, e.Finding.Attempt = t.task, number
 		t.note(e, found)

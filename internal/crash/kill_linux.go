@@ -58,7 +58,7 @@ func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
 	return t.left(ctx, func(e *evidence, path, marks string) error {
 		db, err := t.begin(ctx, path, under)
 		if err == nil {
-			e.unfelt, err = db.writeUntil(ctx, life, t.history.transactions(), marks)
+			e.unfelt, err = t.writeUntil(ctx, db, func(ctx context.Context) { sleep(ctx, life) }, db.kill, marks)
 		}
 		if ended := (*process.ExitError)(nil); len(under) > 0 && errors.As(err, &ended) && ended.Status == killedStatus {
 			e.Finding.Moment = powercut.Moment("before " + call)
@@ -75,22 +75,29 @@ const killedStatus = "signal: killed"
 // behind its end nothing is under way.
 func (t *trial) drawLife(ctx context.Context) (time.Duration, error) {
 	if t.lasts == 0 {
-		err := t.inFolder(func(path, marks string) error {
-			db, err := t.begin(ctx, path, nil)
-			if err != nil {
-				return err
-			}
-			defer db.kill()
-			began := time.Now()
-			_, err = t.writeForAWhile(ctx, db, marks)
-			t.lasts = min(longestLife, time.Since(began))
-			return err
-		})
+		took, err := t.rehearse(ctx, nil)
 		if err != nil {
 			return 0, err
 		}
+		t.lasts = min(longestLife, took)
 	}
 	return 1 + time.Duration(t.random.Float64()*float64(t.lasts)), nil
+}
+
+// rehearse runs the workload once, under a program that watches it, and returns how long it took.
+func (t *trial) rehearse(ctx context.Context, under []string) (took time.Duration, err error) {
+	err = t.inFolder(func(path, marks string) error {
+		db, err := t.begin(ctx, path, under)
+		if err != nil {
+			return err
+		}
+		defer db.kill()
+		began := time.Now()
+		_, err = t.writeForAWhile(ctx, db, marks)
+		took = time.Since(began)
+		return err
+	})
+	return took, err
 }
 
 // drawKillPoint draws a system call to kill the worker at, and the program that does so;
@@ -112,25 +119,17 @@ func (t *trial) drawKillPoint(ctx context.Context) (call string, under []string,
 	return drawn.call, strace().killing(drawn.call, drawNumber(t.random, drawn.count)), nil
 }
 
-// callsMade runs the workload once and returns the calls that it makes until its end, so
-// that a worker is killed at those that come.
-func (t *trial) callsMade(ctx context.Context) (made []callCount, err error) {
-	err = t.inFolder(func(path, marks string) error {
-		traced := filepath.Join(filepath.Dir(marks), "calls")
-		db, err := t.begin(ctx, path, strace().counting(traced))
-		if err != nil {
-			return err
-		}
-		defer db.kill()
-		if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
-			return err
-		}
-		text, err := os.ReadFile(traced)
-		if made = countCalls(string(text)); err == nil && len(made) == 0 {
-			err = errors.New("strace saw the worker make no call by which data reaches a file")
-		}
-		return err
-	})
+// callsMade returns the calls that the workload makes, so that a worker is killed at those that come.
+func (t *trial) callsMade(ctx context.Context) ([]callCount, error) {
+	traced := filepath.Join(t.work, "calls")
+	if _, err := t.rehearse(ctx, strace().counting(traced)); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(traced)
+	made := countCalls(string(text))
+	if err == nil && len(made) == 0 {
+		err = errors.New("strace saw the worker make no call by which data reaches a file")
+	}
 	return made, err
 }
 
@@ -147,7 +146,12 @@ func (t *trial) killedServer(ctx context.Context) (evidence, observation, error)
 		if t.turn%2 == 1 {
 			e.Finding.Moment, wait = powercut.Acked, t.untilAcked(marks)
 		}
-		e.unfelt, err = t.writeUntilServerKilled(ctx, path, marks, wait)
+		db, err := t.begin(ctx, path, nil)
+		if err != nil {
+			return err
+		}
+		defer db.kill()
+		e.unfelt, err = t.writeUntil(ctx, db, wait, func() { db.server.send(killRequest) }, marks)
 		return err
 	})
 }
@@ -170,15 +174,9 @@ func sleep(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// writeUntilServerKilled runs the workload and kills the server when a wait is over, or
-// behind the last transaction where that comes first: it has finished then. Its error is one
-// that came before.
-func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, wait func(context.Context)) (finished bool, err error) {
-	db, err := t.begin(ctx, path, nil)
-	if err != nil {
-		return false, err
-	}
-	defer db.kill()
+// writeUntil commits the workload and kills what runs it when a wait is over, or behind the last
+// transaction where that comes first: it has finished then. Its error is one that came before.
+func (t *trial) writeUntil(ctx context.Context, db *database, wait func(context.Context), kill func(), marks string) (finished bool, err error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var killed atomic.Bool
@@ -188,7 +186,7 @@ func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, 
 			wait(waiting)
 			if waiting.Err() == nil {
 				killed.Store(true)
-				db.server.send(killRequest)
+				kill()
 			}
 			return nil
 		})
@@ -199,10 +197,10 @@ func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, 
 	if fault := <-over; fault != nil {
 		return false, fault
 	}
+	kill()
 	if err != nil && !early {
 		return false, err
 	}
-	db.server.send(killRequest)
 	return err == nil, nil
 }
 

@@ -163,11 +163,14 @@ func (l *lane) mountDisk(ctx context.Context) error {
 	return nil
 }
 
-// unmount tries again for a moment.
 func (l *lane) unmount(ctx context.Context) error {
-	var err error
+	return patiently(func() error { return l.run(ctx, "umount", l.mount) })
+}
+
+// patiently tries to unmount again for a moment.
+func patiently(unmount func() error) (err error) {
 	for range 20 {
-		if err = l.run(ctx, "umount", l.mount); err == nil {
+		if err = unmount(); err == nil {
 			return nil
 		}
 		time.Sleep(unmountPause)
@@ -187,21 +190,15 @@ func (l *lane) close() {
 
 // recordFiles runs do with a fresh recording file system and returns what was recorded.
 // What it was unmounted with is not in it: that was after the end.
-func (t *trial) recordFiles(ctx context.Context, do func() error) (*powercut.Recording, error) {
+func (t *trial) recordFiles(do func() error) (*powercut.Recording, error) {
 	r, err := powercut.ServeFiles(t.files)
 	if err != nil {
 		return nil, err
 	}
 	err = do()
 	recording := r.Recorded()
-	for range 20 {
-		if unmounted := r.Unmount(); unmounted == nil {
-			return recording, err
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		time.Sleep(unmountPause)
+	if patiently(r.Unmount) != nil {
+		err = errors.Join(err, errors.New("the file system of the files does not unmount"))
 	}
-	return recording, errors.Join(err, errors.New("the file system of the files does not unmount"))
+	return recording, err
 }

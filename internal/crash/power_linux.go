@@ -181,7 +181,7 @@ func (t *trial) traced() []string {
 // recordWhile runs do on an empty disk, or in an empty folder, that records.
 func (t *trial) recordWhile(ctx context.Context, do func() error) (*powercut.Recording, error) {
 	if t.onFiles {
-		return t.recordFiles(ctx, do)
+		return t.recordFiles(do)
 	}
 	err := t.mounted(ctx, t.base, true, do)
 	return t.disk.Recorded(), err

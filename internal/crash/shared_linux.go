@@ -115,7 +115,7 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
 	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db *database, other *checkpointer, marks string) error {
 		defer time.AfterFunc(lives[t.turn%len(lives)], func() { _ = other.kill() }).Stop() // its error is kept
-		_, err := db.writeUntil(ctx, life, t.history.transactions(), marks)
+		_, err := t.writeUntil(ctx, db, func(ctx context.Context) { sleep(ctx, life) }, db.kill, marks)
 		if t.turn%len(lives) == 0 {
 			time.Sleep(outlives)
 		}
