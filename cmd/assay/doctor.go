@@ -156,9 +156,6 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	if err != nil {
 		return err
 	}
-	if options.Bugs, err = bugsOf(ctx, program.Program, program.Version); err != nil {
-		return err
-	}
 	f, _ := table.Find(program.Name, program.Version)
 	copied := filepath.Join(folder, "settings.db")
 	if err := dataset.Snapshot(ctx, options.Path, copied); doctor.Damaged(err) {
@@ -168,34 +165,37 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	}
 	dsn, _ := onCopy(flags.dsn, options.Path, copied)
 	options.Asked = askedBy(flags.dsn, f)
-	options.Settings, err = settingsOf(ctx, program.Program, wire.Open{Path: copied, DSN: dsn, Readers: 1, Idle: 1})
+	said, settings, err := settingsOf(ctx, program.Program, wire.Open{Path: copied, DSN: dsn, Readers: 1, Idle: 1})
 	if errors.As(err, new(*wire.Error)) {
 		return usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
 	}
+	if err != nil {
+		return err
+	}
+	wal, err := sqlite.IsWAL(options.Path)
+	options.Settings, options.Bugs = settings, bugsOf(said, program.Version, wal || settings["journal_mode"] == "wal")
 	return err
 }
 
-// bugsOf asks a worker what it is made of, and returns the known faults of that.
-func bugsOf(ctx context.Context, program, version string) ([]doctor.Finding, error) {
-	worker, err := process.Start(ctx, program, process.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer worker.Kill()
-	said := worker.Hello().Target
-	var all []doctor.Finding
+// bugsOf are the known faults of what a worker is made of, but for those of attached
+// databases: few programs have some.
+func bugsOf(said wire.Target, version string, wal bool) (all []doctor.Finding) {
 	for _, bug := range advisories.OfTarget(assay.Target{Engine: said.Engine, EngineVersion: said.EngineVersion, DriverVersion: version, Facts: said.Facts}) {
+		if bug.Attached || bug.WAL && !wal {
+			continue
+		}
 		all = append(all, doctor.Finding{Problem: "known-bug", Says: bug.Sentence(),
 			Evidence: fmt.Sprintf("%s %s has %s %s", said.Driver, version, said.Engine, said.EngineVersion),
 			Fix:      "use a build with " + strings.Join(bug.Fixed, " or ") + " or newer: " + bug.URL})
 	}
-	return all, nil
+	return all
 }
 
-func settingsOf(ctx context.Context, program string, open wire.Open) (map[string]string, error) {
+// settingsOf asks a worker what it is made of, and which settings a connection has.
+func settingsOf(ctx context.Context, program string, open wire.Open) (said wire.Target, settings map[string]string, err error) {
 	worker, err := process.Start(ctx, program, process.Options{Dir: filepath.Dir(open.Path)})
 	if err != nil {
-		return nil, err
+		return said, nil, err
 	}
 	defer worker.Kill()
 	var names []string
@@ -207,8 +207,8 @@ func settingsOf(ctx context.Context, program string, open wire.Open) (map[string
 	if err == nil {
 		err = worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
 	}
-	if err != nil || len(read.Connections) == 0 {
-		return nil, err
+	if err == nil && len(read.Connections) > 0 {
+		settings = read.Connections[0].Settings
 	}
-	return read.Connections[0].Settings, nil
+	return worker.Hello().Target, settings, err
 }
