@@ -198,14 +198,10 @@ func settingsOf(ctx context.Context, program string, open wire.Open) (said wire.
 		return said, nil, err
 	}
 	defer worker.Kill()
-	var names []string
-	for _, s := range sqlite.Settings {
-		names = append(names, s.Name)
-	}
 	var read wire.SettingsRead
 	err = worker.Call(ctx, wire.TypeOpen, open, nil)
 	if err == nil {
-		err = worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
+		err = worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: sqlite.Settings.Names()}, &read)
 	}
 	if err == nil && len(read.Connections) > 0 {
 		settings = read.Connections[0].Settings

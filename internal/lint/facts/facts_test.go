@@ -105,17 +105,27 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What was saved replaces what the program has, and comes back as it was.
-func TestSavedFactsReplace(t *testing.T) {
+// What was saved of a release that the program lacks comes back as it was. Of one that it has,
+// only options count that nobody tried.
+func TestSavedFacts(t *testing.T) {
 	folder := t.TempDir()
 	f, _ := load(t, "").Find("modernc", "v1.54.0")
-	f.On = "here"
-	if _, err := Save(folder, f); err != nil {
-		t.Fatal(err)
+	other := f
+	other.Version = "v1.54.999"
+	older := f
+	older.On, older.Effects = "here", map[Effect][]string{Applied: {"file:?_journal_mode", "file:?_slip"}}
+	for _, saved := range []Facts{other, older} {
+		_, err := Save(folder, saved)
+		must(t, err)
 	}
-	got, ok := load(t, folder).Find("modernc", "v1.54.0")
-	if diff := cmp.Diff(f, got); !ok || diff != "" {
-		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
+	want := f
+	want.Effects = maps.Clone(f.Effects)
+	want.Effects[Applied] = append(slices.Clone(f.Effects[Applied]), "file:?_slip")
+	for version, want := range map[string]Facts{"v1.54.999": other, "v1.54.0": want} {
+		got, ok := load(t, folder).Find("modernc", version)
+		if diff := cmp.Diff(want, got); !ok || diff != "" {
+			t.Errorf("%s: there %v, (-want +got)\n%s", version, ok, diff)
+		}
 	}
 	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
 	if _, err := Load(nil, folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "broken.json")) {

@@ -204,8 +204,7 @@ var transactions = []Value{{"IMMEDIATE", "immediate"}, {"EXCLUSIVE", "exclusive"
 func parameters(places []string) []Option {
 	var all []Option
 	for _, q := range questions {
-		switch {
-		case !q.pragma && q.setting != ReadOnly, slices.Contains(unfit, q.setting) && q.setting != "busy_timeout":
+		if !q.pragma && q.setting != ReadOnly || slices.Contains(unfit, q.setting) && q.setting != "busy_timeout" {
 			continue
 		}
 		for _, key := range q.spelled() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,10 +24,7 @@ type Release struct {
 
 // String is the release as users write it.
 func (r Release) String() string {
-	if r.Driver == "" {
-		return r.Name + "@" + r.Version
-	}
-	return r.Name + "@" + r.Version + "+" + r.Driver
+	return strings.TrimSuffix(r.Name+"@"+r.Version+"+"+r.Driver, "+")
 }
 
 // Table holds what was measured of several drivers.
@@ -35,8 +33,9 @@ type Table struct {
 	all     []Facts          // by name, then from the oldest version to the newest
 }
 
-// Load returns the facts that lie beside drivers, and those that were saved in a folder, which
-// replace them; an empty name means none. A folder that does not exist holds none.
+// Load returns the facts that lie beside drivers, and those that were saved in a folder, of
+// which only options count that the others lack; an empty name means none. A folder that does not
+// exist holds none.
 func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 	t := &Table{Drivers: drivers}
 	var names []string
@@ -66,9 +65,21 @@ func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 		if !slices.ContainsFunc(drivers, func(d catalog.Driver) bool { return d.Name == one.Driver }) && !one.OfLibrary() {
 			return nil, fmt.Errorf("facts %s: there is no driver %q: remove it", name, one.Driver)
 		}
+		if i := slices.IndexFunc(t.all, func(f Facts) bool { return f.At() == one.At() }); i >= 0 {
+			one = t.all[i].with(one)
+		}
 		t.Add(one)
 	}
 	return t, nil
+}
+
+// with returns facts with the options that only others of the same release have.
+func (f Facts) with(others Facts) Facts {
+	tried := slices.Concat(slices.Collect(maps.Values(f.Effects))...)
+	for effect, options := range others.Effects {
+		f.Effects[effect] = append(f.Effects[effect], slices.DeleteFunc(options, func(o string) bool { return slices.Contains(tried, o) })...)
+	}
+	return f
 }
 
 // Add puts facts in, in the place of older ones of the same release.
@@ -119,11 +130,7 @@ func (t *Table) Judges(name, version, driver string) (judges []Facts) {
 		if len(drivers) == 0 {
 			return nil
 		}
-		for _, f := range same {
-			if slices.Contains(drivers, f.Beneath) {
-				judges = append(judges, f)
-			}
-		}
+		judges = append(judges, slices.DeleteFunc(same, func(f Facts) bool { return !slices.Contains(drivers, f.Beneath) })...)
 	}
 	return judges
 }
