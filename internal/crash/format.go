@@ -27,15 +27,19 @@ var legend = []string{
 
 // controlWords says what became of the controls; empty where none were tried.
 func (r *Report) controlWords() string {
-	caught, tried := r.Controls()
-	if tried == 0 {
-		return ""
-	}
+	caught, tried := 0, 0
 	var names []string
 	for _, result := range r.Results {
 		for _, c := range result.Controls {
+			tried++
 			names = addNew(names, c.Name)
+			if c.Caught {
+				caught++
+			}
 		}
+	}
+	if tried == 0 {
+		return ""
 	}
 	return fmt.Sprintf("%d of %d controls that must fail did: %s.", caught, tried, strings.Join(names, ", "))
 }

@@ -102,19 +102,14 @@ var makeExt4 = []string{"mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-E", 
 
 // makeFileSystem makes an empty one by way of a file, which is removed.
 func makeFileSystem(ctx context.Context, path string) (*powercut.Image, error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
 	defer os.Remove(path)
-	defer file.Close()
-	if err := file.Truncate(diskBytes); err != nil {
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, diskBytes)); err != nil {
 		return nil, err
 	}
 	if err := program(ctx, makeExt4[0], append(makeExt4[1:len(makeExt4):len(makeExt4)], path)...); err != nil {
 		return nil, err
 	}
-	return powercut.ReadImage(file, diskBytes)
+	return powercut.ReadImage(path)
 }
 
 // program runs another program; its error has what the program said.

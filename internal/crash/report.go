@@ -286,19 +286,6 @@ func (f *Finding) Circumstances() string {
 	return string(f.Moment) + ", " + f.Cut.String()
 }
 
-// Controls counts those that were tried and those that failed as they must.
-func (r *Report) Controls() (caught, tried int) {
-	for _, result := range r.Results {
-		for _, c := range result.Controls {
-			tried++
-			if c.Caught {
-				caught++
-			}
-		}
-	}
-	return caught, tried
-}
-
 // Line is the result in one line, without the names of its target and profile; below it the stack
 // of a fault of assay.
 func (r *Result) Line() string { return strings.TrimRight(r.words()+"\n"+r.Stack, "\n") }

@@ -28,26 +28,13 @@ func ReadFolder(dir string) (Folder, error) {
 		if !entry.Type().IsRegular() {
 			return nil
 		}
-		all[name], err = readFile(path)
+		all[name], err = ReadImage(path)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("keep what was left: %w", err)
 	}
 	return all, nil
-}
-
-func readFile(path string) (*Image, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return ReadImage(file, info.Size())
 }
 
 // Write makes the files in an empty folder.
@@ -70,10 +57,19 @@ func (f Folder) Write(dir string) error {
 }
 
 // ReadImage reads a file without its holes.
-func ReadImage(file *os.File, size int64) (*Image, error) {
-	image := NewImage(size)
+func ReadImage(path string) (*Image, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	image := NewImage(info.Size())
 	buf := make([]byte, 1<<20)
-	for from := int64(0); from < size; {
+	for from := int64(0); from < image.Bytes; {
 		start, err := unix.Seek(int(file.Fd()), from, unix.SEEK_DATA)
 		if errors.Is(err, unix.ENXIO) {
 			break // nothing but holes
