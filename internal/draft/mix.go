@@ -226,8 +226,9 @@ const (
 // grows, a commit takes several times as long, since the file system notes the new size, too. An
 // application that runs for days overwrites a log that is there.
 func (m *mix) lengths() counts {
-	total, changes, took := 0, 0, time.Duration(0)
+	total, changes, took, known := 0, 0, time.Duration(0), true
 	for _, o := range m.operations(true) {
+		known = known && !o.toDo()
 		weight := m.weight(o)
 		total += weight
 		took += time.Duration(weight) * o.each
@@ -236,7 +237,10 @@ func (m *mix) lengths() counts {
 		}
 	}
 	n, synced := int64(longest), int64(longest)
-	if took > 0 {
+	switch {
+	case !known: // it may be slow
+		n = shortest
+	case took > 0:
 		n = max(shortest, min(n, thousands(int64(longestBlock*time.Duration(total)/took))))
 	}
 	if changes > 0 {

@@ -68,7 +68,11 @@ func (d *document) writeTop(w *writer) {
 		d.inputs(), filepath.Base(d.options.Database), strings.Join(d.options.Next, "\n  "))
 	w.line(0, "name: %s", scalar(d.name))
 	if d.budget > 0 {
-		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted", brief(d.budget), launches)
+		without := ""
+		if slices.ContainsFunc(d.operations, func(o *operation) bool { return o.leftOut == "" && o.toDo() }) {
+			without = ", nor what stands as TODO: once that is written, plan check says what all takes"
+		}
+		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted%s", brief(d.budget), launches, without)
 	}
 	d.writeDrivers(w)
 }
