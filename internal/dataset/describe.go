@@ -100,7 +100,7 @@ func (t *typing) read(ctx context.Context, conn *sql.Conn, query string, args []
 			if declaredType(c.DeclType) != "" {
 				continue
 			}
-			found, before := valueType(row[i], c.DeclType != ""), t.types[i]
+			found, before := valueType(row[i], c.DeclType != "" && !anything(c.DeclType)), t.types[i]
 			switch {
 			case found == "" || found == before || before == "real" && found == "int":
 			case before == "" || before == "int" && found == "real":
@@ -154,11 +154,14 @@ func likelyType(declared string) assay.Type {
 			return "text?"
 		}
 	}
-	if declared != "" {
+	if declared != "" && !anything(declared) {
 		return "real?"
 	}
 	return ""
 }
+
+// anything reports whether a declared column keeps values as they come, as ANY of a STRICT table.
+func anything(declared string) bool { return strings.EqualFold(declared, "ANY") }
 
 // valueType returns the type of a value, empty for NULL. A numeric column
 // holds 5 as an integer and 5.5 as a float: real is right for both.

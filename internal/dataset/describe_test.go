@@ -19,6 +19,8 @@ func TestDescribe(t *testing.T) {
 			f BOOLEAN NOT NULL, n DECIMAL(10,2), d DATE, x, e TEXT);
 		CREATE TABLE s (t_id INT NOT NULL, PRIMARY KEY (t_id)) WITHOUT ROWID;
 		INSERT INTO t VALUES (1, 2, 3, 'c', x'00', 1.5, 7, 1, 5, '2024-01-01', 'x', NULL);
+		CREATE TABLE a (y ANY, z ANY) STRICT;
+		INSERT INTO a VALUES (5, 'x');
 		INSERT INTO s VALUES (1)`})
 	cases := []struct {
 		query string
@@ -36,6 +38,7 @@ func TestDescribe(t *testing.T) {
 		{"SELECT (SELECT t_id FROM s WHERE t_id = 9)", nil, "int?"},
 		{"SELECT ?, ? UNION ALL SELECT 1, 'late'", []any{nil, nil}, "int? text?"},
 		{"SELECT f, x FROM t", nil, "bool text?"},
+		{"SELECT y, z FROM a", nil, "int? text?"},
 		{"PRAGMA page_size", nil, "int?"},
 	}
 	for _, c := range cases {
