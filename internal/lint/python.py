@@ -18,6 +18,7 @@ SCHEMES = ("sqlite://", "sqlite+pysqlite://")
 TRUE = ("true", "yes", "on", "y", "t", "1")
 FLASK = "SQLALCHEMY_DATABASE_URI"
 UNKNOWN = "\0"  # stands for what only the running program knows
+UNCLEAR = "what its parameters do depends on one that only the running program knows"
 
 
 class Module:
@@ -148,17 +149,20 @@ def engine(module, call):
     path, asks, query = url[len(scheme):].partition("?")
     if path.lstrip("/").startswith(UNKNOWN):
         return settings, "whether its path begins with file: is not known" if asks else ""
-    if path.strip("/") not in ("", ":memory:") and "uri" not in options:
+    on_disk = path.strip("/") not in ("", ":memory:") and "uri" not in options
+    if on_disk:
         settings += address_settings(path.lstrip("/"), query, address)
-    return settings, ""
+    return settings, UNCLEAR if on_disk and unclear(query) else ""
+
+
+def unclear(query):
+    """Whether some parameter is not known: with uri=true or mode=memory, others have another effect."""
+    return any(UNKNOWN in p.partition("=")[0] for p in query.split("&"))
 
 
 def parameters(query):
     """The parameters of an address on disk; none where some are not known."""
-    pairs = [p.partition("=") for p in query.split("&") if p]
-    if any(UNKNOWN in key for key, _, _ in pairs):
-        return {}
-    values = {key: value for key, _, value in pairs}
+    values = {} if unclear(query) else {p.partition("=")[0]: p.partition("=")[2] for p in query.split("&") if p}
     return {} if values.get("mode") == "memory" else values
 
 
@@ -257,13 +261,14 @@ def unjudged(module, made):
     for node, _, why in made:
         if why:
             yield note(node, "sqlalchemy", "create_engine", why)
-    found = False
-    for node, pairs in entries(module):
-        found = True
+    found = list(entries(module))
+    for node, pairs in found:
         if changed(module):
             yield note(node, "django", "DATABASES", "what changes it later is not known")
             continue
         for key, at, value in pairs:
+            if key == "NAME" and unclear(module.text(value).partition("?")[2]):
+                yield note(at, "django", "NAME", UNCLEAR)
             if key == "OPTIONS" and any(k is None for k, _, _ in module.mapping(value) or [(None, at, value)]):
                 yield note(at, "django", "OPTIONS", "only the running program knows all of them")
     for node in ast.walk(module.tree):

@@ -66,6 +66,24 @@ func TestPythonSettings(t *testing.T) {
 	}
 }
 
+// Parameters of which only the running program knows one are named, where they count.
+func TestPythonParametersNotKnown(t *testing.T) {
+	needPython(t)
+	for text, want := range map[string]int{
+		`create_engine(f"sqlite:///app.db?{x}&mode=ro")`:   1,
+		`create_engine(f"sqlite:///app.db?mode={x}")`:      0,
+		`create_engine(f"sqlite:///:memory:?{x}&mode=ro")`: 0,
+		database(`"NAME": f"file:a.db?{x}&mode=ro"`):       1,
+		database(`"NAME": f"{x}.db"`):                      0,
+	} {
+		all, err := parsePython(t.Context(), []source{{"a.py", "from sqlalchemy import create_engine\n" + text}})
+		must(t, err)
+		if got := len(all[0].Unjudged); got != want || len(all[0].settings) > 0 && want > 0 {
+			t.Errorf("%s: got %+v, want %d not judged", text, all[0], want)
+		}
+	}
+}
+
 // Files that Python cannot read are said so, each by itself.
 func TestPythonProblems(t *testing.T) {
 	needPython(t)

@@ -122,10 +122,9 @@ func (r *tracer) assigned(n *ast.AssignStmt, of map[token.Pos]tracked) {
 // called looks at a call that a transaction makes, or is given to.
 func (r *tracer) called(call *ast.CallExpr, of map[token.Pos]tracked, depth int) {
 	selector, method := call.Fun.(*ast.SelectorExpr)
-	if literal := literalOf(call); method && literal != nil && selector.Sel.Name == "Transaction" && r.isPool(selector.X) { // of gorm
-		for _, name := range names(literal.Type.Params) {
-			of[name.Pos()] = r.begin(call, r.object(selector.X))
-			break
+	if method && selector.Sel.Name == "Transaction" && len(call.Args) > 0 && r.isPool(selector.X) { // of gorm
+		if literal, ok := call.Args[0].(*ast.FuncLit); ok && len(names(literal.Type.Params)) > 0 {
+			of[names(literal.Type.Params)[0].Pos()] = r.begin(call, r.object(selector.X))
 		}
 	}
 	inside := map[token.Pos]tracked{}
@@ -190,15 +189,6 @@ func names(of *ast.FieldList) (all []*ast.Ident) {
 		all = append(all, field.Names...)
 	}
 	return all
-}
-
-// literalOf is the function that a call is given first.
-func literalOf(call *ast.CallExpr) *ast.FuncLit {
-	if len(call.Args) == 0 {
-		return nil
-	}
-	literal, _ := call.Args[0].(*ast.FuncLit)
-	return literal
 }
 
 // readsOnly reports whether a transaction is begun with options that say so.
