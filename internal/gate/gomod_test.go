@@ -154,9 +154,13 @@ func TestMovesOfLockFiles(t *testing.T) {
 		{node, "package.json", `{"dependencies": {"better-sqlite3": "11.5.0"}}`, `{"dependencies": {"better-sqlite3": "12.0.0"}}`, "11.5.0", "12.0.0", 1, "", ""},
 		{rust, "Cargo.lock", "[[package]]\nname = \"rusqlite\"\nversion = \"0.31.0\"\n", "[[package]]\nname = \"rusqlite\"\nversion = \"0.32.0\"\n", "0.31.0", "0.32.0", 2, "", ""},
 		{rust, "Cargo.toml", "[dependencies]\nrusqlite = { version = \"=0.31.0\" }\n", "[dependencies]\nrusqlite = { version = \"=0.32.0\" }\n", "0.31.0", "0.32.0", 2, "", ""},
-		{python, "pyproject.toml", "# apsw>=1\ndependencies = [\n  \"flask>=2\",\n  \"apsw>=3.46,<4\",\n]\n", "# apsw>=2\ndependencies = [\n  \"flask>=3\",\n  \"apsw>=3.50,<4\",\n]\n", `"apsw>=3.46,<4"`, `"apsw>=3.50,<4"`, 4, "", ""},
+		{python, "pyproject.toml", "# apsw>=1\ndependencies = [\n  \"flask>=2\",\n  \"apsw>=3.46,<4\",\n]\n", "# apsw>=2\ndependencies = [\n  \"flask>=3\",\n  \"apsw>=3.50,<4\",\n]\n", "apsw>=3.46,<4", "apsw>=3.50,<4", 4, "", ""},
+		{python, "pyproject.toml", "dependencies = [\"flask>=2\", \"apsw>=3.46\"]\n", "dependencies = [\"flask>=3\", \"apsw>=3.46\"]\n", "", "", 0, "", ""},
+		{python, "requirements.txt", "apsw[all]>=3.46  # via x\n", "apsw[all]>=3.46  # via y\n", "", "", 0, "", ""},
+		{rust, "Cargo.toml", "[dependencies]\nrusqlite = { version = \">=0.38\", features = [\"a\"] }\n", "[dependencies]\nrusqlite = { version = \">=0.38\", features = [\"b\"] }\n", "", "", 0, "", ""},
+		{rust, "Cargo.toml", "[dependencies]\nrusqlite = { version = \">=0.38\", features = [\"a\"] }\n", "[dependencies]\nrusqlite = { version = \">=0.39\", features = [\"a\"] }\n", `rusqlite = { version = ">=0.38"`, `rusqlite = { version = ">=0.39"`, 2, "", ""},
 		{python, "requirements.txt", "apsw>=3.46\nflask==1.0\n", "apsw>=3.46\nflask==2.0\n", "", "", 0, "", ""},
-		{node, "package.json", "{\"dependencies\": {\n\"better-sqlite3\": \"^11.5.0\"}}", "{\"dependencies\": {\n\"better-sqlite3\": \"^12.0.0\"}}", `"better-sqlite3": "^11.5.0"}}`, `"better-sqlite3": "^12.0.0"}}`, 2, "", ""},
+		{node, "package.json", "{\"dependencies\": {\n\"better-sqlite3\": \"^11.5.0\"}}", "{\"dependencies\": {\n\"better-sqlite3\": \"^12.0.0\"}}", `better-sqlite3": "^11.5.0"`, `better-sqlite3": "^12.0.0"`, 2, "", ""},
 	} {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, c.file), c.was)

@@ -122,7 +122,7 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 		if drivers[0].Ecosystem == "" {
 			return nil, noVersions(drivers[0])
 		}
-		if pinned, err := pinOf(drivers[0], filesIn(m.request.Dir)); err == nil && pinned.File == "" {
+		if pinned, err := pinOf(drivers[0], filesIn(m.request.Dir)); err == nil && (pinned.File == "" || pinned.Folder == "" && !drivers[0].Ecosystem.IsVersion(pinned.Version)) {
 			return nil, lab.AsInputError(fmt.Errorf("no lock file of %s pins %s, of which driver %s is built: no upgrade of it can be seen", m.request.Dir, drivers[0].Package, m.request.Driver),
 				"name a driver that it pins, or leave --driver out for all")
 		}

@@ -180,7 +180,7 @@ func LockFiles() []string {
 
 // Pin says where an application pins a library.
 type Pin struct {
-	File, Version string // the file's name, empty: nothing names it; one version, or a line that asks for others
+	File, Version string // the file's name, empty: nothing names it; one version, or what a line asks for
 	Line          int
 }
 
@@ -189,7 +189,10 @@ type Pin struct {
 // such as for a range of versions.
 func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error) {
 	ecosystem, name, _ := strings.Cut(library, ":")
-	asks := regexp.MustCompile(`(?mi)^[^#\n]*?(?:^|["' \t\[])` + regexp.QuoteMeta(name) + `["']?[ \t]*[\[=<>~!^:].*$`)
+	asks := regexp.MustCompile(`(?mi)^[^#\n]*?(?:^|["' \t\[])(` + regexp.QuoteMeta(name) + `["']?[ \t]*(?:` +
+		`[=:][ \t]*\{[^}\n]*?\bversion[ \t]*=[ \t]*["'][^"'\n]*["']|` + // name = { version = ">=1" }
+		`[=:][ \t]*["'][^"'\n]*["']|` + // name = "^1", "name": "^1"
+		`(?:\[[^\]\n]*\][ \t]*)?[=<>~!^][^"';#\n]*))`) // name[extra]>=1,<2
 	var asked Pin
 	for _, file := range lockFiles[ecosystem] {
 		data, err := read(file)
@@ -207,8 +210,8 @@ func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error
 		if versions = slices.Compact(versions); len(versions) == 1 {
 			return Pin{file, versions[0], lineWith(string(data), name, versions[0])}, nil
 		}
-		if at := asks.FindIndex(data); at != nil && asked.File == "" {
-			asked = Pin{file, strings.Trim(string(data[at[0]:at[1]]), " \t\r,"), 1 + bytes.Count(data[:at[0]], []byte("\n"))}
+		if at := asks.FindSubmatchIndex(data); at != nil && asked.File == "" {
+			asked = Pin{file, strings.TrimRight(string(data[at[2]:at[3]]), " \t\r,"), 1 + bytes.Count(data[:at[2]], []byte("\n"))}
 		}
 	}
 	return asked, nil
