@@ -135,7 +135,7 @@ func (a *app) lintNotes(result lint.Result) {
 			fmt.Fprintf(a.stderr, "assay: note: go.mod replaces the module of %s: its version is not known, and settings in its DSNs were not judged\n", driver)
 			continue
 		}
-		fmt.Fprintf(a.stderr, "assay: note: %s was not measured, and the measured versions do not tell what it does with what is written here; --measure measures it\n", name)
+		fmt.Fprintf(a.stderr, "assay: note: there are no facts about %s, and those about other versions do not tell what it does with what is written here; --measure measures it\n", name)
 	}
 	for _, problem := range result.Broken {
 		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)

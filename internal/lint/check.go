@@ -33,12 +33,17 @@ func (c *checker) run() {
 	opens, others := c.opens(c.files)
 	c.pools = c.findPools(c.files)
 	for _, o := range opens {
-		followed := o.dsn.whole || len(o.dsn.parameters) > 0
-		judged := followed && !c.isTest(o.call) && len(c.Facts.Judges(o.driver.Name, o.driver.Version, "")) > 0
-		c.opened[o.call.Pos()] = c.opened[o.call.Pos()] || judged
-		if !followed && !c.isTest(o.call) {
+		judged := false
+		switch {
+		case c.isTest(o.call):
+		case !o.dsn.whole && len(o.dsn.parameters) == 0:
 			c.note(c.given(o.arg, o.known).Pos(), o.driver, "the DSN", onlyRunning)
+		case len(c.Facts.Judges(o.driver.Name, o.driver.Version, "")) == 0:
+			c.Unmeasured = append(c.Unmeasured, o.driver.String())
+		default:
+			judged = true
 		}
+		c.opened[o.call.Pos()] = c.opened[o.call.Pos()] || judged
 		c.checkOpen(o)
 	}
 	c.checkPragmas(opens)

@@ -57,8 +57,11 @@ func Configurations(ctx context.Context, dir string, libraries *facts.Table) (Re
 // skipped are folders with other people's files.
 var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages", "__pycache__", "testdata", "tmp", "log"}
 
-// namesSQLite finds SQLite's name outside comments of YAML.
-var namesSQLite = regexp.MustCompile(`(?m)^([^#\n]|\S#)*sqlite3`)
+// namesSQLite finds SQLite's name outside comments of YAML, and erbComment those of templates.
+var (
+	namesSQLite = regexp.MustCompile(`(?m)^([^#\n]|[^\s#]#)*sqlite3`)
+	erbComment  = regexp.MustCompile(`(?s)<%-?#.*?%>`)
+)
 
 // findConfigured reads the files that have settings of libraries, and returns
 // those in Python as they are. Files that it cannot read in full are noted in the
@@ -95,8 +98,9 @@ func findConfigured(ctx context.Context, root tree, result *notes) ([]configured
 			return nil
 		}
 		result.readComments(name, string(data))
-		if at := namesSQLite.FindIndex(data); len(settings) == 0 && at != nil {
-			result.leave(token.Position{Filename: name, Line: 1 + bytes.Count(data[:at[1]], []byte("\n")), Column: 1}, Driver{Name: facts.ActiveRecord}, "sqlite3", "no database certainly has it as its adapter")
+		said := erbComment.ReplaceAllFunc(data, func(tag []byte) []byte { return bytes.Repeat([]byte("\n"), bytes.Count(tag, []byte("\n"))) })
+		if at := namesSQLite.FindIndex(said); len(settings) == 0 && at != nil {
+			result.leave(token.Position{Filename: name, Line: 1 + bytes.Count(said[:at[1]], []byte("\n")), Column: 1}, Driver{Name: facts.ActiveRecord}, "sqlite3", "no database certainly has it as its adapter")
 			return nil
 		}
 		all = append(all, configured{name, settings})

@@ -188,6 +188,9 @@ func TestRailsAdapterNotKnown(t *testing.T) {
 		"test:\n  timeout: 5\n  url: sqlite3:db/test.sqlite3\n":                                                 3,
 		"test:\n  <% if Rails.version > '8' %>\n  adapter: sqlite3\n  <% end %>\n":                              3,
 		"# gem 'sqlite3'\ntest:\n  adapter: postgresql # not sqlite3\n":                                         0,
+		"## gem 'sqlite3'\ntest:\n  adapter: postgresql ## not sqlite3\n":                                       0,
+		"<%# was sqlite3,\n or sqlite3 %>\ntest:\n  adapter: postgresql\n":                                      0,
+		"<%# what\n it is %>\ntest:\n  adapter: <%= ENV.fetch('DB_ADAPTER', 'sqlite3') %>\n  timeout: 5\n":      4,
 		"test:\n  adapter: <%= x %> # assay:ignore not-judged the other team's\n  database: <%= x %>.sqlite3\n": -1,
 	} {
 		result, err := Configurations(t.Context(), folder(t, map[string]string{"config/database.yml": text, "Gemfile.lock": lockfile("7.0", "1.7")}), measured())

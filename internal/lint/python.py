@@ -116,6 +116,12 @@ def compared(node):
     return []
 
 
+def prefixes(node):
+    """What an address is looked at by, and is none."""
+    called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    return node.args if called in ("startswith", "removeprefix", "replace", "split", "len") else []
+
+
 def setting(library, place, key, value, node):
     known = UNKNOWN not in value
     return {"library": library, "place": place, "key": key, "value": value if known else "", "known": known,
@@ -295,8 +301,9 @@ def read(name, text):
     found = [*(settings for _, settings, _ in made if settings is not None), *databases(module)]
     notes = list(unjudged(module, made))
     if not made and not found and not notes:
+        only = {n for node in ast.walk(module.tree) for part in [*compared(node), *prefixes(node)] for n in ast.walk(part)}
         notes = [note(n, "", "an address of SQLite", "what opens it is not seen in this file")
-                 for n in ast.walk(module.tree) if isinstance(n, ast.Constant) and ADDRESS.match(str(n.value))]
+                 for n in ast.walk(module.tree) if isinstance(n, ast.Constant) and n not in only and ADDRESS.match(str(n.value))]
     return {"settings": [*found, *among_aliases(module)], "databases": len(found), "unjudged": notes}
 
 
