@@ -212,8 +212,8 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell stri
 	}
 	all := history.OverMachines(filter, results)
 	if len(all) == 0 {
-		return usage(fmt.Errorf("no two machines compare %s with the same baseline by the same plan", cell),
-			"measure the same plan, with the same versions, on each machine; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
+		return usage(fmt.Errorf("no two machines compare %s by the same metric with the same baseline by the same plan", cell),
+			"measure the same plan, with the same versions, on each machine, busy or quiet alike; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
 	}
 	return history.MachineFormats().Write(a.stdout, out.format.Name, all)
 }

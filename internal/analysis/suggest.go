@@ -28,6 +28,8 @@ type Suggestion struct {
 	// Chance is that nobody is faster than the first of Open, over all rankings, by more than the
 	// margin; NaN where that cannot be told.
 	Chance float64
+	// Partial says that the first of Open takes no part in some of the rankings.
+	Partial bool
 	// Apart is by which factor two of Open differ at most, at 95 %, in any ranking; NaN where that
 	// is not known, or Open is one.
 	Apart float64
@@ -280,7 +282,7 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*Candidate) {
 		return
 	}
 	leader := s.Open[0].Row
-	if s.Chance = 1; !inAll(rankings, leader) {
+	if s.Chance, s.Partial = 1, !inAll(rankings, leader); s.Partial {
 		s.Chance = math.NaN()
 	}
 	for _, m := range members {
@@ -292,6 +294,9 @@ func (s *Suggestion) weigh(rankings []*Ranking, members []*Candidate) {
 		s.Apart = 1
 	}
 	for i, c := range s.Open {
+		if !inAll(rankings, c.Row) {
+			s.Apart = math.NaN()
+		}
 		for _, other := range s.Open[:i] {
 			s.Apart = max(s.Apart, stat.Apart(against(rankings, c.Row, other.is)))
 		}

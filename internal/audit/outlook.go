@@ -39,7 +39,7 @@ func (e Evidence) need(higherBetter bool) need {
 	if expect == published.Slower || expect == published.NotSlower {
 		low, high = 1/margin, math.Inf(1)
 	}
-	if excluded := within(low, high); excluded.Launches < differs.Launches {
+	if excluded := within(low, high); !e.Here.OfLayout() && excluded.Launches < differs.Launches {
 		return need{excluded, expect == published.NotFaster || expect == published.NotSlower}
 	}
 	return differs

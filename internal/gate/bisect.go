@@ -118,13 +118,17 @@ func (b *bisector) find(ctx context.Context) (*Bisection, error) {
 	return result, nil
 }
 
+// maxUndecided is how many versions may be undecided: each was measured for the whole budget, and
+// others between the same two are likely undecided too.
+const maxUndecided = 3
+
 // search halves the versions between one that is not worse and one that is, as long as there is one
-// that can be built.
+// that can be built, and few are undecided.
 func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, high int, why string, err error) {
 	low, high, why = 0, len(b.versions)-1, worse
-	for {
+	for undecided := 0; ; {
 		at := b.midpoint(low, high)
-		if at < 0 {
+		if at < 0 || undecided == maxUndecided {
 			return low, high, why, nil
 		}
 		worse, err := b.judge(ctx, at, plans)
@@ -132,6 +136,9 @@ func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, h
 		case ctx.Err() != nil || errors.Is(err, errNotKept):
 			return 0, 0, "", err
 		case err != nil:
+			if errors.As(err, new(undecidedError)) {
+				undecided++
+			}
 			b.skipped[at] = true
 			b.report(Step{Version: b.versions[at], Skipped: err, Plans: plans})
 		case worse != "":

@@ -6,6 +6,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -116,7 +117,7 @@ func (u *Upgrade) undecided() []Cell {
 func (c Cell) confirm(second *Measurement) Cell {
 	again, measured := second.cell(c.key)
 	if !measured || again.State == NotCompared {
-		c.State, c.Reason = Undecided, c.Suspicions[0].Message+", and it was not measured again"
+		c.State, c.Reason = Undecided, c.Suspicions[0].Message+", not confirmed: "+cmp.Or(again.Reason, "it was not measured again")
 		c.Suspicions = nil
 		return c
 	}

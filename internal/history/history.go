@@ -21,6 +21,7 @@ import (
 // Series is one cell over the runs of one class of machines, against one baseline.
 type Series struct {
 	Title    string // the operation with its coordinates
+	Metric   string // of the ratio
 	Driver   string // with compile options; with its version where its runs have several
 	Profile  string
 	Baseline string // with its version
@@ -176,12 +177,9 @@ func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
 	if profile := row.Reference.Cell.Profile; profile != row.Cell.Profile {
 		baseline += " (" + profile + ")"
 	}
-	title, metric := row.Table.Title, row.Table.Primary.Name // which depends on the run: CPU time on a busy machine
-	if metric != assay.NsPerOp && metric != assay.OpPerS {
-		title += ", " + metric
-	}
+	metric := row.Table.Primary.Name // which depends on the run: CPU time on a busy machine
 	key := strings.Join([]string{row.Cell.Peer(), metric, driver, row.Cell.Profile, baseline, run.PlanText}, "\x00")
-	of := Series{Title: title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}
+	of := Series{Title: row.Table.Title, Metric: metric, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}
 	return Entry{row.Cell, p, key, of, f.Comparison, row.Table.Primary.HigherBetter}
 }
 
@@ -257,7 +255,11 @@ func (s *Series) FindChanges() {
 
 // Name is the series in a line.
 func (s *Series) Name() string {
-	name := s.Title + ": " + s.Driver
+	name := s.Title
+	if s.Metric != assay.NsPerOp && s.Metric != assay.OpPerS {
+		name += ", " + s.Metric
+	}
+	name += ": " + s.Driver
 	if s.Profile != "" {
 		name += " (" + s.Profile + ")"
 	}

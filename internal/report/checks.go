@@ -28,23 +28,26 @@ var extents = []extent{
 	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block all that the plan's check reads, or the whole store"},
 }
 
+// unchecked says of what nothing is known that was compared.
+const unchecked = "not compared after it was measured in each launch: the right answers took too long, or an earlier version did not record it"
+
 // addChecks says once how much of the answers was checked, in each launch, and what was not.
 // Runs of earlier versions did not record it.
 func (r *Report) addChecks(d *doc.Document) {
 	type subject struct{ operation, driver string }
 	drivers := map[assay.Check]map[string][]string{} // by operation
 	extentsOf := map[string]int{}
-	unchecked := map[subject]bool{}
+	late := map[subject]bool{}
 	var operations []string
 	for row := range r.Rows() {
 		if checked, measured := leastCheck(row.Trials); measured && checked == assay.CheckUnknown {
-			unchecked[subject{row.Cell.Operation, row.Cell.Driver}] = true
+			late[subject{row.Cell.Operation, row.Cell.Driver}] = true
 		}
 	}
 	for row := range r.Rows() {
 		name, driver := row.Cell.Operation, row.Cell.Driver
 		checked, measured := leastCheck(row.Trials)
-		if !measured || unchecked[subject{name, driver}] || slices.Contains(drivers[checked][name], driver) {
+		if !measured || late[subject{name, driver}] || slices.Contains(drivers[checked][name], driver) {
 			continue
 		}
 		if drivers[checked] == nil {
@@ -58,7 +61,7 @@ func (r *Report) addChecks(d *doc.Document) {
 			operations = append(operations, name)
 		}
 	}
-	if len(operations) == 0 {
+	if len(operations)+len(late) == 0 {
 		return
 	}
 	d.Add(doc.Paragraph, "Answers checked:")
@@ -77,11 +80,11 @@ func (r *Report) addChecks(d *doc.Document) {
 		}
 	}
 	var left []string
-	for s := range unchecked {
+	for s := range late {
 		left = append(left, fmt.Sprintf("%s (%s)", s.operation, s.driver))
 	}
 	if slices.Sort(left); len(left) > 0 {
-		d.Add(doc.Item, "%s: not compared in each launch after it was measured: the right answers took too long", strings.Join(left, ", "))
+		d.Add(doc.Item, "%s: %s", strings.Join(left, ", "), unchecked)
 	}
 }
 

@@ -458,7 +458,7 @@ func TestScreenOfBusyMachine(t *testing.T) {
 // Odds are rounded down, end where simulations do, and are not said where they are even less.
 func TestOddsWords(t *testing.T) {
 	for chance, want := range map[float64]string{0.4: "", 0.6: ", odds about even that", 0.89: ", odds 8 to 1 that", 0.949: ", odds 18 to 1 that", 0.999: ", odds over 19 to 1 that", math.NaN(): ", too few launches for odds"} {
-		if got := oddsWords(chance); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+		if got := oddsWords(analysis.Suggestion{Chance: chance}); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%g: got %q, want %q", chance, got, want)
 		}
 	}

@@ -76,14 +76,14 @@ func suggestionSentence(s analysis.Suggestion, oneProcess bool) string {
 		return fmt.Sprintf("No driver and profile is ahead%s: of those that ran everything, none leads in more of %s than the others%s.", condition(s), of, rest)
 	}
 	text := fmt.Sprintf("Leaning to %s%s: ahead", uses[0], condition(s))
-	if s.Chance < 0.5 {
+	if s.Chance < 0.5 || s.Partial {
 		text = fmt.Sprintf("No winner yet%s: %s is ahead", condition(s), uses[0])
 	}
 	text += fmt.Sprintf(" in %d of %s", s.Open[0].Ahead, of)
 	if best := s.Open[0].Best; best > 0 {
 		text += fmt.Sprintf(", %d of them shown", best)
 	}
-	text += oddsWords(s.Chance) + rest
+	text += oddsWords(s) + rest
 	if len(uses) > 1 {
 		alike := strings.TrimPrefix(uses[0], s.Open[0].Row.Driver) // its profile goes without saying
 		for i, use := range uses {
@@ -163,10 +163,13 @@ func apartWords(factor float64) string { return fmt.Sprintf("%.1f %%", math.Ceil
 const maxOdds = 19 // as far as simulations check
 
 // oddsWords are a chance as odds, rounded down; nothing where they are against it.
-func oddsWords(chance float64) string {
+func oddsWords(s analysis.Suggestion) string {
+	chance := s.Chance
 	odds := math.Floor(chance / (1 - chance))
 	words := fmt.Sprintf("%.0f to 1", odds)
 	switch {
+	case s.Partial:
+		return ", and not measured in all of them"
 	case math.IsNaN(chance):
 		return ", too few launches for odds"
 	case chance < 0.5:

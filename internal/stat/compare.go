@@ -204,6 +204,9 @@ func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {
 	return low <= lowest && highest <= high, highest < low || high < lowest
 }
 
+// OfLayout reports whether the comparison is of programs of which one has a single link layout.
+func (c Comparison) OfLayout() bool { return c.oneLayout }
+
 // Excludes reports what the interval of an undecided gain excludes: that it is above the margin, or
 // below it. Programs of one link layout exclude neither.
 func (c Comparison) Excludes(gain Interval) (faster, slower bool) {

@@ -40,10 +40,13 @@ type Outcome struct {
 	// constraints then, or where there are no finalists.
 	Chosen *Finalist
 	// Best is the finalist that was chosen, of whose settings the proposal may have more or fewer;
-	// without a proposal the one with the greatest gain. Ablation is what each changed factor of it does: Best against itself without it.
-	Best     Finalist
-	Ablation []Ablation
-	// Prices are what other classes of durability cost or give, against Best.
+	// without a proposal the one with the greatest gain.
+	Best Finalist
+	// Explained is the finalist that the confirmation also had without each of its settings: Ablation
+	// is what each of these does.
+	Explained Point
+	Ablation  []Ablation
+	// Prices are what other classes of durability cost or give, against Explained.
 	Prices   []Price
 	Launches int // of the confirmation
 	// Robustness is what Chosen does in each condition.
@@ -237,15 +240,15 @@ func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 		}
 	}
 	whole := t.outcome.Finalists[best]
+	t.outcome.Best, t.outcome.Explained = whole, whole.Point
 	if !t.beats(whole) {
-		whole = slices.MaxFunc(t.outcome.Finalists, func(a, b Finalist) int { return cmp.Compare(a.Gain.Center, b.Gain.Center) })
+		t.outcome.Best = slices.MaxFunc(t.outcome.Finalists, func(a, b Finalist) int { return cmp.Compare(a.Gain.Center, b.Gain.Center) })
 	} else {
 		t.outcome.Chosen = &whole
 		if f := t.needed(whole, finalists, points, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
-	t.outcome.Best = whole
 	t.explain(whole, rows)
 }
 

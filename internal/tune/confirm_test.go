@@ -99,9 +99,13 @@ func TestBestOfNoProposal(t *testing.T) {
 	}
 	tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02}, outcome: &Outcome{Launches: confirmations}}
 	tuned.config.Space.StartIsCurrent = true
-	tuned.decide([]Point{first, second}, nil, map[string]*row{first.Key(): a, second.Key(): b})
-	if o := tuned.outcome; o.Chosen != nil || !slices.Equal(o.Best.Point, second) || o.Best.Gain.Center < 1.05 {
-		t.Errorf("got the proposal %v, and of the finalists %v with %v; want none, and %v", o.Chosen, o.Best.Point, o.Best.Gain, second)
+	without := &row{}
+	for range confirmations {
+		without.add(Member{Gains: []float64{0}})
+	}
+	tuned.decide([]Point{first, second}, nil, map[string]*row{first.Key(): a, second.Key(): b, Point{0, 0}.Key(): without})
+	if o := tuned.outcome; o.Chosen != nil || !slices.Equal(o.Best.Point, second) || o.Best.Gain.Center < 1.05 || !slices.Equal(o.Explained, first) || len(o.Ablation) != 1 {
+		t.Errorf("got the proposal %v, of the finalists %v with %v, and %v explained by %v; want none, %v, and %v", o.Chosen, o.Best.Point, o.Best.Gain, o.Explained, o.Ablation, second, first)
 	}
 }
 

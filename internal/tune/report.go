@@ -185,7 +185,7 @@ func (r *Report) settingEffects() []string {
 	var all []string
 	o := r.Outcome
 	for _, a := range o.Ablation {
-		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Best.Point[a.Factor]), ratio(a.Gain))
+		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Explained[a.Factor]), ratio(a.Gain))
 		switch {
 		case o.Chosen != nil && o.Chosen.Point[a.Factor] == 0:
 			text += ", not shown to matter and left out"

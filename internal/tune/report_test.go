@@ -24,7 +24,7 @@ func fixture() *Report {
 		Effective: map[string]string{"cache_size": "-2000", "temp_store": "0"}, Profile: assay.Profile{Settings: map[string]string{"cache_size": "-65536"}},
 		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}, Unit: "ns"}, {Name: "write", Now: stat.Interval{Center: 2.5e6}, Unit: "ns"}},
 		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{Factor: 0, Level: 1, Gain: gain}, {Factor: 1, Level: 1, Nothing: true}, {Factor: 2, Level: 1, Gain: stat.Interval{N: 9, Center: 1.02, Low: 0.99, High: 1.05}}},
-			Best:     chosen,
+			Best: chosen, Explained: chosen.Point,
 			Ablation: []Ablation{{Factor: 0, Gain: gain, Matters: true}},
 			Prices:   []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
 		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db", Ecosystem: "go-mattn"}
