@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/build"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"os"
@@ -144,13 +146,14 @@ func (p *program) see(result *Result) {
 			continue
 		}
 		for _, path := range root.Imports {
-			if l := p.byPath[path]; (l == nil || !l.own()) && ofSQLite.MatchString(path) {
+			if p.forSQLite(path) {
 				result.unjudged(root.path, path, "")
 			}
 		}
 		for _, name := range root.IgnoredGoFiles {
-			if path := excludedImport(filepath.Join(root.Dir, name)); path != "" {
-				result.unjudged(root.path, path, " in "+name+", which build constraints leave out (GOFLAGS=-tags=TAG has it read)")
+			paths := excludedImports(root.Dir, name)
+			if i := slices.IndexFunc(paths, p.forSQLite); i >= 0 {
+				result.unjudged(root.path, paths[i], " in "+name+", which build constraints leave out (GOFLAGS=-tags=TAG has it read)")
 			}
 		}
 	}
@@ -164,22 +167,50 @@ func (r *Result) unjudged(pkg, imported, where string) {
 	}
 }
 
-// excludedImport is the package for SQLite that a file imports that is no part of the build.
-func excludedImport(name string) string {
-	text, err := file.Read(name, maxSource)
+// excludedImports are what a file imports that only lacks tags to be a part of the build.
+func excludedImports(dir, name string) (paths []string) {
+	text, err := file.Read(filepath.Join(dir, name), maxSource)
 	if err != nil || strings.HasSuffix(name, "_test.go") {
-		return ""
+		return nil
+	}
+	with := build.Default
+	for line := range strings.Lines(string(text)) {
+		expr, err := constraint.Parse(strings.TrimSpace(line))
+		if err != nil {
+			continue
+		}
+		expr.Eval(func(tag string) bool {
+			if !notByTags.MatchString(tag) && !strings.Contains(expr.String(), "!"+tag) {
+				with.BuildTags = append(with.BuildTags, tag)
+			}
+			return true
+		})
+	}
+	if built, err := with.MatchFile(dir, name); err != nil || !built {
+		return nil
 	}
 	f, _ := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
 	for _, i := range f.Imports {
-		if path, _ := strconv.Unquote(i.Path.Value); ofSQLite.MatchString(path) {
-			return path
-		}
+		path, _ := strconv.Unquote(i.Path.Value)
+		paths = append(paths, path)
 	}
-	return ""
+	return paths
 }
 
-// ofSQLite is a package for SQLite, also one that no experiment is about.
+// notByTags are tags that nobody sets to build a program: platforms, and those that keep a file out.
+var notByTags = regexp.MustCompile(`^(ignore|tools|unix|aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|` +
+	`386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm|go1\..*)$`)
+
+// forSQLite reports whether a package is for SQLite, also one that no experiment is about, and not
+// one of the modules that are worked on.
+func (p *program) forSQLite(path string) bool {
+	l := p.byPath[path]
+	own := l != nil && l.own() || l == nil && slices.ContainsFunc(p.roots, func(r *listed) bool {
+		return r.own() && strings.HasPrefix(path+"/", r.Module.Path+"/")
+	})
+	return !own && ofSQLite.MatchString(path)
+}
+
 var ofSQLite = regexp.MustCompile(`(?i)sqlite|sqlcipher|libsql`)
 
 // version is the driver that the program has, with the version that was chosen.

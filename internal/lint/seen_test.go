@@ -29,6 +29,28 @@ func TestNothingJudgedIsNotChecked(t *testing.T) {
 	}
 }
 
+// A file that only lacks tags shows that SQLite is used; one for another platform, one that no
+// build has, and one that imports packages of the module do not.
+func TestFilesLeftOut(t *testing.T) {
+	const driver = "github.com/mattn/go-sqlite3"
+	for _, c := range []struct {
+		name, constraint, imported string
+		seen                       int
+	}{
+		{"a.go", "sqlite", driver, 1}, {"a.go", "sqlite && !postgres", driver, 1}, {"a.go", "sqlite && !windows", driver, 1}, {"a_test.go", "sqlite", driver, 0},
+		{"a.go", "ignore", driver, 0}, {"a.go", "tools", driver, 0}, {"a.go", "plan9", driver, 0}, {"a.go", "sqlite && wasm", driver, 0}, {"a_plan9.go", "sqlite", driver, 0}, {"a.go", "!unix", driver, 0},
+		{"a.go", "sqlite", "example.org/sqlite-tools/internal/store", 0}, {"a.go", "sqlite", "example.org/sqlite-tools", 0}, {"a.go", "sqlite", "example.org/sqlite-tools2", 1},
+	} {
+		dir := folder(t, map[string]string{"go.mod": "module example.org/sqlite-tools\n\ngo 1.26\n", "doc.go": "package app\n",
+			c.name: "//go:build " + c.constraint + "\n\npackage app\n\nimport _ \"" + c.imported + "\"\n"})
+		result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
+		must(t, err)
+		if result.Seen != c.seen || len(result.Broken) != c.seen {
+			t.Errorf("%+v: got %+v", c, result)
+		}
+	}
+}
+
 func TestPythonNamesWhatIsNotJudged(t *testing.T) {
 	needPython(t)
 	for text, want := range map[string][]string{
