@@ -123,7 +123,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		}
 	}
 	if flags.driver != "" {
-		if err := readSettings(ctx, l, work.Dir, flags, &options); err != nil {
+		if err := a.readSettings(ctx, l, work.Dir, flags, &options); err != nil {
 			return err
 		}
 	}
@@ -147,12 +147,12 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 
 // readSettings opens a copy as the application opens its file, and reads back
 // what connections have.
-func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFlags, options *doctor.Options) error {
+func (a *app) readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFlags, options *doctor.Options) error {
 	program, err := l.Build(ctx, flags.driver)
 	if err != nil {
 		return err
 	}
-	table, err := factsTable()
+	table, err := a.factsTable()
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func factsDir() (string, error) {
 	return filepath.Join(cache, "facts"), err
 }
 
-// factsTable returns what assay and this user have measured.
-func factsTable() (*facts.Table, error) {
+// factsTable returns what assay and this user have measured, and notes what it leaves out.
+func (a *app) factsTable() (*facts.Table, error) {
 	dir, err := factsDir()
 	if err != nil {
 		return nil, err
@@ -73,11 +73,15 @@ func factsTable() (*facts.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return facts.Load(drivers, dir)
+	table, err := facts.Load(drivers, dir)
+	if err == nil && len(table.Unknown) > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: facts about drivers that are not known are left out; remove what no other checkout needs: %s\n", strings.Join(table.Unknown, ", "))
+	}
+	return table, err
 }
 
 func (a *app) listFacts() error {
-	table, err := factsTable()
+	table, err := a.factsTable()
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 // storedFacts returns the facts that were measured before, where an experiment cannot be made now
 // for a reason.
 func (a *app) storedFacts(spec string, reason error) (found facts.Facts, err error) {
-	table, err := factsTable()
+	table, err := a.factsTable()
 	if err != nil {
 		return found, err
 	}

@@ -67,9 +67,12 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 // other languages' libraries. Without a module of Go those are all there is.
 func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags) (lint.Result, error) {
 	var result lint.Result
+	table, err := a.factsTable()
+	if err != nil {
+		return result, err
+	}
 	if len(patterns) == 0 {
-		var err error
-		if result, err = a.lintConfigurations(ctx, flags); err != nil {
+		if result, err = a.lintConfigurations(ctx, flags, table); err != nil {
 			return result, err
 		}
 		bugs, err := lint.KnownBugs(ctx, flags.dir)
@@ -87,10 +90,6 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 			return result, err
 		}
 		patterns = []string{"./..."}
-	}
-	table, err := factsTable()
-	if err != nil {
-		return result, err
 	}
 	packages, err := lint.Run(ctx, flags.dir, patterns, table)
 	again := func(lacks bool, measure func() error) {
@@ -112,11 +111,7 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 }
 
 // lintConfigurations checks the files that configure other languages' libraries.
-func (a *app) lintConfigurations(ctx context.Context, flags lintFlags) (lint.Result, error) {
-	table, err := factsTable()
-	if err != nil {
-		return lint.Result{}, err
-	}
+func (a *app) lintConfigurations(ctx context.Context, flags lintFlags, table *facts.Table) (lint.Result, error) {
 	result, err := lint.Configurations(ctx, flags.dir, table)
 	if err != nil || !flags.measure || len(result.Unmeasured) == 0 {
 		return result, err

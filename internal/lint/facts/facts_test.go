@@ -133,15 +133,24 @@ func TestSavedFacts(t *testing.T) {
 	}
 }
 
-// Facts of a driver that is gone are no facts of any, and are not passed over.
+// Facts of a driver that is not known are no facts of any: those that were saved are left out
+// by name, and those beside drivers are refused.
 func TestFactsOfNoDriver(t *testing.T) {
 	folder := t.TempDir()
 	f, _ := load(t, "").Find("modernc", "v1.54.0")
 	f.Driver = "gone"
 	name, err := Save(folder, f)
 	must(t, err)
-	if _, err := Load(drivers(t), folder); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `"gone"`) {
-		t.Errorf("got %v, want an error that names the driver and %s", err, name)
+	all, err := Load(drivers(t), folder)
+	must(t, err)
+	if len(all.Versions("gone")) > 0 || !slices.Equal(all.Unknown, []string{name}) || len(all.Versions("modernc")) == 0 {
+		t.Errorf("got facts %v, left out %q, want %s left out", all.Versions("gone"), all.Unknown, name)
+	}
+	beside := filepath.Join(t.TempDir(), "x")
+	_, err = Save(filepath.Join(beside, "facts"), f)
+	must(t, err)
+	if _, err := Load([]catalog.Driver{{Name: "x", Dir: beside}}, folder); err == nil || !strings.Contains(err.Error(), beside) || !strings.Contains(err.Error(), `"gone"`) {
+		t.Errorf("got %v, want an error that names the driver and its file", err)
 	}
 }
 

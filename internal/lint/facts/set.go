@@ -31,6 +31,9 @@ func (r Release) String() string {
 type Table struct {
 	Drivers []catalog.Driver // all that are known
 	all     []Facts          // by name, then from the oldest version to the newest
+	// Unknown are files of saved facts about drivers that are not known, such as those of another
+	// checkout.
+	Unknown []string
 }
 
 // Load returns the facts that lie beside drivers, and those that were saved in a folder, of
@@ -46,14 +49,14 @@ func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 		}
 		names = append(names, files...)
 	}
+	var saved []string
 	if folder != "" {
-		saved, err := filepath.Glob(filepath.Join(folder, "*.json"))
-		if err != nil {
+		var err error
+		if saved, err = filepath.Glob(filepath.Join(folder, "*.json")); err != nil {
 			return nil, err
 		}
-		names = append(names, saved...)
 	}
-	for _, name := range names {
+	for i, name := range append(names, saved...) {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -63,6 +66,10 @@ func Load(drivers []catalog.Driver, folder string) (*Table, error) {
 			return nil, fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
 		}
 		if !slices.ContainsFunc(drivers, func(d catalog.Driver) bool { return d.Name == one.Driver }) && !one.OfLibrary() {
+			if i >= len(names) {
+				t.Unknown = append(t.Unknown, name)
+				continue
+			}
 			return nil, fmt.Errorf("facts %s: there is no driver %q: remove it", name, one.Driver)
 		}
 		if i := slices.IndexFunc(t.all, func(f Facts) bool { return f.At() == one.At() }); i >= 0 {
