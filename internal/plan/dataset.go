@@ -79,7 +79,7 @@ func (r *resolver) scaledSeries(sql string, t text) string {
 	var scaled strings.Builder
 	end := 0
 	for _, arguments := range series(sql) {
-		if len(arguments) > 2 && sql[arguments[2][0].From] == '-' {
+		if countsDown(arguments) {
 			continue
 		}
 		r.resized = true
@@ -110,13 +110,21 @@ func series(sql string) (all [][][]sqltext.Token) {
 	return all
 }
 
+func countsDown(arguments [][]sqltext.Token) bool {
+	return len(arguments) > 2 && arguments[2][0].Text == "-"
+}
+
 // seriesParams are the params that say how many rows generate_series has: those that only its
-// stop has.
+// larger end has.
 func seriesParams(sql string) (names []string) {
 	for _, arguments := range series(sql) {
-		for _, a := range arguments[1] {
-			starts := slices.ContainsFunc(arguments[0], func(b sqltext.Token) bool { return b.Text == a.Text })
-			if a.Kind == sqltext.Named && !starts {
+		low, high := arguments[0], arguments[1]
+		if countsDown(arguments) {
+			low, high = high, low
+		}
+		for _, a := range high {
+			both := slices.ContainsFunc(low, func(b sqltext.Token) bool { return b.Text == a.Text })
+			if a.Kind == sqltext.Named && !both {
 				names = append(names, a.Text[1:])
 			}
 		}

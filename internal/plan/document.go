@@ -204,7 +204,13 @@ func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict
 		m.name(e.key, "operation")
 		c.operation(e.key, &e.value)
 	}
-	p.Workloads = append(p.Workloads, Workload{name.value, params, w, operations})
+	made := Workload{name.value, params, w, operations}
+	for i, sizes := 0, made.sizes(); i < len(params); i++ {
+		if slices.Contains(sizes, params[i].Name) {
+			params[i].quoted = nil // a number of rows, however it is written
+		}
+	}
+	p.Workloads = append(p.Workloads, made)
 }
 
 // checkUse reports profiles that every operation leaves out.

@@ -378,6 +378,26 @@ operations:
 	}
 }
 
+// A param that says a size is a number, quoted or not, and is scaled as one.
+func TestQuotedSizes(t *testing.T) {
+	p, err := Decode("own.yaml", []byte(`
+name: own
+drivers: [mattn]
+workload: {params: {n: ["1000"], zip: ["7"]}, schema: CREATE TABLE t (a TEXT), data: {t: "SELECT :zip FROM generate_series(1, :n)"}}
+operations:
+  all: {sql: "SELECT a FROM t LIMIT :n"}
+`))
+	must(t, err)
+	for by, want := range map[float64]string{0: "1000", 4: "4000"} {
+		cases, err := p.Scaled(Scale{Data: by}).Expand(p.Drivers)
+		must(t, err)
+		got := []string{cases[0].Dataset.Tables[0].Select, cases[0].Operation.Steps[0].SQL}
+		if diff := cmp.Diff([]string{"SELECT '7' FROM generate_series(1, " + want + ")", "SELECT a FROM t LIMIT " + want}, got); diff != "" {
+			t.Errorf("by %g: %s", by, diff)
+		}
+	}
+}
+
 // An operation can be measured at some of the values of its workload's params.
 func TestSomeValuesOfTheWorkload(t *testing.T) {
 	p, err := Decode("some.yaml", []byte(`

@@ -110,8 +110,10 @@ func TestScaledSeries(t *testing.T) {
 		"(:from), 2000":     {4: "1001, 5000"},
 		":from, :from + 99": {4: "1001, 1400"},
 		"0, :n - 1, :step":  {4: "0, 39, 3"},
+		":n, 1, -1":         {4: "40, 1, -1", 0.2: "2, 1, -1"},
+		":n + :to, :to, -1": {4: "45, 5, -1"},
 	} {
-		p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn]\nworkload:\n  params: {from: 1001, n: 10, step: 3}\n"+
+		p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn]\nworkload:\n  params: {from: 1001, n: 10, step: 3, to: 5}\n"+
 			"  schema: CREATE TABLE t (a INTEGER)\n  data: {t: \"SELECT value FROM generate_series("+series+")\"}\noperations: {one: {sql: SELECT a FROM t}}\n"))
 		must(t, err)
 		for by, want := range want {
