@@ -42,7 +42,7 @@ var Kinds = map[string]Trait{
 	"no-checkpoint":         0,               // a block wrote less WAL than `wal_autocheckpoint`, or that is 0: checkpoints are only in `close-ns`; raise `count`, or set it
 	"no-phases":             0,               // the driver does not show phases; do not compare them
 	"noise":                 Shown,           // the A/A test differs by more than the margin; run on a quieter machine, or accept a wider margin
-	"not-compared":          0,               // answers, or what changes leave, are not compared: they follow from the order of the clients, or the worker does not tell them; measure with one client too, or give it a `check` that is the same in every order
+	"not-compared":          0,               // answers, or what changes leave, are not compared: they follow from the order of the clients, the profile lets no other connection read them, or the worker does not tell them; measure with one client and another profile too, or give it a `check` that is the same in every order
 	"not-steady":            0,               // windows still change in the second half of a launch; use blocks with a longer `count`
 	"not-traced":            Shown,           // commits could not be traced: a store's `sync` is claimed; install `strace`, allow tracing, or give a longer budget
 	"option-without-effect": Shown,           // two rows that differ in one option are equivalent; leave it out, where durability differs, use the stronger

@@ -243,7 +243,7 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	played := j.played(oracle.Done{Warm: j.warm, Measured: j.Operation.Count})
 	ordered := j.Cell.AllClients() == 1
 	key := fmt.Sprint(j.data.Digest, played.Name(), j.behind, ordered, played.Engine)
-	j.told, err = once(ctx, r.prepared.told, key, r.answersLimit()/2, func(ctx context.Context) ([]string, error) {
+	j.told, err = once(ctx, r.prepared.told, key, halfLeft(ctx), func(ctx context.Context) ([]string, error) {
 		return played.AnswersAfter(ctx, j.behind)
 	})
 	return err

@@ -3,8 +3,10 @@
 package runner
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 )
@@ -33,14 +35,27 @@ func TestUnknownOrderOfCommits(t *testing.T) {
 	b := newBench(t, strings.Replace(orders, "drivers: [honest]", "drivers: [honest]\nclients: 2\npool: 2", 1))
 	r, err := Prepare(t.Context(), b.Config)
 	must(t, err)
-	r.prepared, r.config.Timeout = newPreparations(), 1
+	for key := range r.prepared.anyOrder {
+		r.prepared.anyOrder[key] = nil
+	}
 	for _, ready := range r.ready {
 		j := ready.job
 		j.state, j.rows = "", nil
 		must(t, r.expectState(t.Context(), j))
-		if j.state != "" || len(j.uncompared()) != 1 {
-			t.Errorf("%s: got the state %q and the doubts %v, want none and that it is not compared", j.Operation.Name, j.state, j.uncompared())
+		if j.state != "" || j.rows != nil || len(j.uncompared()) != 1 {
+			t.Errorf("%s: got the state %q, rows %v and the doubts %v, want none and that it is not compared", j.Operation.Name, j.state, j.rows, j.uncompared())
 		}
+	}
+}
+
+// What is found one after the other ends within the time of all.
+func TestHalfLeft(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	inner, cancelInner := context.WithTimeout(ctx, halfLeft(ctx))
+	defer cancelInner()
+	if outer, inner := halfLeft(ctx), halfLeft(inner); outer > 30*time.Minute || inner > 15*time.Minute || inner < 10*time.Minute {
+		t.Errorf("got %s of an hour, and %s of that, want 30 and 15 minutes", outer, inner)
 	}
 }
 

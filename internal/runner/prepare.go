@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,6 +197,12 @@ func (r *Runner) answersLimit() time.Duration {
 	return min(r.config.Timeout, max(r.budget(), minGrace))
 }
 
+// halfLeft returns half of the time that expected answers may still take: what is found after them has the rest.
+func halfLeft(ctx context.Context) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return time.Until(deadline) / 2
+}
+
 // withinTime does something within a time limit, and reports whether that was reached. Where
 // this process was paused meanwhile, it is done again: the time went by for nothing.
 func withinTime(ctx context.Context, limit time.Duration, do func(context.Context) error) (late bool, err error) {
@@ -319,19 +327,14 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		return err
 	}
 	if j.Operation.Check == nil {
-		if j.singleConnection() { // none can read them
-			return nil
-		}
-		if !j.Operation.KV() {
-			return r.expectRows(ctx, j)
-		}
-		return r.expectKeys(ctx, j)
+		return r.expectLeft(ctx, j)
 	}
 	return r.expectState(ctx, j)
 }
 
 // expectState finds what the plan's check has to answer. Of several clients nobody knows
-// who commits first: where the answer may depend on that, rows are compared instead.
+// who commits first: where the answer depends on that, rows are compared instead, and nothing
+// where there was no time to find out: rows take longer.
 func (r *Runner) expectState(ctx context.Context, j *job) error {
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count+j.behind)
 	if err != nil {
@@ -339,34 +342,34 @@ func (r *Runner) expectState(ctx context.Context, j *job) error {
 	}
 	if j.Cell.AllClients() > 1 {
 		played := j.played(j.done())
-		anyOrder, err := once(ctx, r.prepared.anyOrder, j.data.Digest+played.Name(), r.answersLimit()/2, func(ctx context.Context) (bool, error) {
-			return played.AnyOrder(ctx, found.State)
+		anyOrder, err := once(ctx, r.prepared.anyOrder, j.data.Digest+played.Name(), halfLeft(ctx), func(ctx context.Context) (*bool, error) {
+			same, err := played.AnyOrder(ctx, found.State)
+			if err != nil {
+				return nil, err
+			}
+			return &same, nil
 		})
-		if err != nil {
+		if err != nil || anyOrder == nil {
 			return err
 		}
-		if !anyOrder {
-			return r.expectRows(ctx, j)
+		if !*anyOrder {
+			return r.expectLeft(ctx, j)
 		}
 	}
 	j.state = found.State
 	return nil
 }
 
-// expectKeys finds what the keys of a store may hold where its clients change
-// the same ones, so that nobody knows in which order.
-func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
+// expectLeft finds what keys or rows may hold where no check of the plan says what to read.
+func (r *Runner) expectLeft(ctx context.Context, j *job) (err error) {
 	played := j.played(j.done())
-	j.keys, err = once(ctx, r.prepared.keys, j.data.Digest+played.Name(), r.answersLimit(), played.Keys)
-	return err
-}
-
-// expectRows finds what rows may hold where no check of the plan says what to
-// read.
-func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
-	played := j.played(j.done())
-	key := fmt.Sprint(j.data.Digest, played.Name(), played.Clients, played.Engine)
-	j.rows, err = once(ctx, r.prepared.rows, key, r.answersLimit()/2, played.Rows)
+	switch key := j.data.Digest + played.Name(); {
+	case j.singleConnection(): // none can read them
+	case j.Operation.KV():
+		j.keys, err = once(ctx, r.prepared.keys, key, r.answersLimit(), played.Keys)
+	default:
+		j.rows, err = once(ctx, r.prepared.rows, fmt.Sprint(key, played.Clients, played.Engine), halfLeft(ctx), played.Rows)
+	}
 	return err
 }
 
@@ -375,10 +378,15 @@ func (j *job) checksLeft() bool {
 	return j.state != "" || j.keys != nil || j.rows != nil && len(j.rows.Values)+len(j.rows.Counts) > 0
 }
 
-// singleConnection reports whether the profile lets nobody read beside the connection that
-// writes: the file is locked, or the database is in its own memory.
+// exclusiveLock is how SQL and DSNs ask for the lock that keeps other connections out.
+var exclusiveLock = regexp.MustCompile(`(?i)locking(_mode)?(\W|%[0-9a-f]{2})+exclusive`)
+
+// singleConnection reports whether the profile lets nobody read beside the connection that writes.
 func (j *job) singleConnection() bool {
-	return len(j.Operation.Parts) == 0 && j.Cell.Pool <= 1 && shareable(j.Profile) != nil
+	said := strings.Join(slices.Concat(j.Profile.Once, j.Profile.Each, []string{j.Profile.Raw[j.Cell.Driver]}), "\n")
+	requested := j.Profile.Requested()
+	return len(j.Operation.Parts) == 0 && j.Cell.Pool <= 1 && requested["shared_cache"] != "1" &&
+		(requested["locking_mode"] == "exclusive" || exclusiveLock.MatchString(said))
 }
 
 // checked returns how much of the job is compared with what is right.

@@ -358,6 +358,9 @@ func (j *job) uncompared() []assay.Warning {
 	why, advice := "what is right depends on the order of the clients, on requests that were not done, differs each time, or took too long to find",
 		"measure it with one client too, which shows a wrong answer, or give it a check that is the same in every order"
 	if j.singleConnection() {
+		if j.state != "" {
+			what[0] += ", but over the connection that wrote it,"
+		}
 		why, advice = "the profile lets no other connection read what was committed", "measure it with another profile too, which shows a wrong answer"
 	}
 	return notCompared(strings.Join(what, ", and "), why, advice)

@@ -167,23 +167,69 @@ func TestChangesThatAreNeverCommitted(t *testing.T) {
 	}
 }
 
+// sharing is an operation of several clients on one connection, whose check depends on their order.
+const sharing = `  several: {sql: "UPDATE monster SET hp = ? WHERE id = ?", args: "SELECT random(1, 99), random(1, 5)", rows: 1, count: 100, clients: 2, pool: 1, check: {sql: "SELECT id, hp FROM monster ORDER BY id", returns: [int, int]}}
+`
+
 // A profile that lets only one connection use the database is measured with one, and what cannot
 // be compared then is said.
 func TestProfilesOfOneConnection(t *testing.T) {
-	for _, setting := range []string{"locking_mode: exclusive", "memory: on"} {
-		text := strings.NewReplacer("honest, second", "honest", "journal_mode: wal, ", "", "cache_size: -4096", setting).Replace(header + insert + alone)
+	for _, setting := range []string{"locking_mode: exclusive", `each: ["PRAGMA locking_mode = EXCLUSIVE"]`, `once: ["PRAGMA main.locking_mode='exclusive'"]`} {
+		text := strings.NewReplacer("honest, second", "honest", "journal_mode: wal, ", "", "cache_size: -4096", setting).Replace(header + insert + alone + sharing)
 		b := newBench(t, text)
 		launchOnce(t, &b.Config)
 		for _, trial := range b.trials {
 			if trial.Outcome != assay.OK || uncompared(trial) == "" {
 				t.Errorf("%s, %s: got %s (%s), not compared is %q; want ok, and that", setting, trial.Cell.Operation, trial.Outcome, trial.Reason, uncompared(trial))
 			}
+			compared := trial.Cell.Operation == "insert"
+			if compared != (trial.Checked == assay.CheckState) || compared != strings.Contains(uncompared(trial), "but over the connection that wrote it") {
+				t.Errorf("%s, %s: checked is %s, not compared is %q", setting, trial.Cell.Operation, trial.Checked, uncompared(trial))
+			}
 			if other := slices.IndexFunc(trial.Settings, func(s assay.Setting) bool { return s.Connection != "writer-1" && s.Connection != "trace" }); other >= 0 {
 				t.Errorf("%s, %s: got a setting of %s, want one connection, writer-1", setting, trial.Cell.Operation, trial.Settings[other].Connection)
 			}
 		}
-		if len(b.trials) < 2 {
-			t.Errorf("%s: got %d trials, want those of two operations", setting, len(b.trials))
+		if len(b.trials) < 3 {
+			t.Errorf("%s: got %d trials, want those of three operations", setting, len(b.trials))
+		}
+	}
+}
+
+// A DSN asks for the lock in the words of its driver; another driver's says nothing.
+func TestSingleConnection(t *testing.T) {
+	for dsn, want := range map[string]bool{
+		"file:{{path}}?_locking=EXCLUSIVE":                     true,
+		"file:{{path}}?_locking_mode=exclusive&_sync=1":        true,
+		"file:{{path}}?_pragma=locking_mode(EXCLUSIVE)":        true,
+		"file:{{path}}?_pragma=locking_mode%3DEXCLUSIVE":       true,
+		"file:{{path}}?_locking_mode=NORMAL&_txlock=exclusive": false,
+		"file:{{path}}?_pragma=locking_mode(normal)&mode=rw#x": false,
+	} {
+		j := &job{Case: assay.Case{Cell: assay.Cell{Driver: "d", Pool: 1}, Profile: assay.Profile{Raw: map[string]string{"d": dsn, "e": "_locking=EXCLUSIVE"}}}}
+		if got := j.singleConnection(); got != want {
+			t.Errorf("%s: got %t, want %t", dsn, got, want)
+		}
+	}
+}
+
+// Connections share a database in memory and a cache: what changes leave there is read over another
+// one, and a driver that drops them is wrong.
+func TestChangesOfSharedDatabases(t *testing.T) {
+	for _, setting := range []string{"memory: on", "locking_mode: exclusive, shared_cache: on"} {
+		text := strings.NewReplacer("honest, second", "honest, "+drops, "journal_mode: wal, ", "", "cache_size: -4096", setting).Replace(header + insert + alone + sharing)
+		b := newBench(t, text)
+		launchOnce(t, &b.Config)
+		for driver, want := range map[string]assay.Outcome{"honest": assay.OK, drops: assay.WrongAnswer} {
+			trials := b.of(driver)
+			for _, trial := range trials {
+				if trial.Outcome != want || uncompared(trial) != "" {
+					t.Errorf("%s, %s, %s: got %s (%s), not compared is %q; want %s", setting, driver, trial.Cell.Operation, trial.Outcome, trial.Reason, uncompared(trial), want)
+				}
+			}
+			if len(trials) < 3 {
+				t.Errorf("%s, %s: got %d trials, want those of three operations", setting, driver, len(trials))
+			}
 		}
 	}
 }

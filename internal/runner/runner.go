@@ -281,7 +281,7 @@ type storage struct {
 type preparations struct {
 	keys      map[string]*oracle.Keys
 	rows      map[string]*oracle.Rows
-	anyOrder  map[string]bool     // checks whose answer is the same in every order of commits
+	anyOrder  map[string]*bool    // whether a check's answer is the same in every order of commits; nil: there was no time
 	told      map[string][]string // what is answered behind blocks, and in those of one unit
 	server    cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
 	elsewhere map[string]filled   // the datasets that are in PostgreSQL and DuckDB
@@ -289,7 +289,7 @@ type preparations struct {
 }
 
 func newPreparations() preparations {
-	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, anyOrder: map[string]bool{}, told: map[string][]string{},
+	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, anyOrder: map[string]*bool{}, told: map[string][]string{},
 		elsewhere: map[string]filled{}, late: map[string]error{}}
 }
 
