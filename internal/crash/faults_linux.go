@@ -62,40 +62,51 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 			return err
 		}
 	}
-	unfelt := 0
+	unfelt, redraws := 0, t.redraws()
 	for number := 1; t.result.States == 0 || !t.enough(); number++ {
 		if t.task.States == 0 && t.task.Time == 0 && t.result.States >= defaultFaults {
 			break
 		}
-		t.turn = t.result.States
+		t.turn = number - 1
 		e, found, err := once(ctx)
-		if err == nil {
-			found, err = t.confirmed(ctx, e, found)
-		}
-		if err != nil {
-			if err := t.unmountable(err); err != nil {
+		if found, err = t.confirmed(ctx, e, found, err); err != nil {
+			if err := t.unknown(err); err != nil {
 				return err
 			}
 			continue
 		}
+		if e.unfelt && found.damage == Unharmed {
+			unfelt++
+			switch {
+			case redraws && unfelt > 20 && unfelt > 10*t.result.States:
+				return t.noteUntouched(unfelt)
+			case redraws:
+				continue
+			}
+		}
 		e.Finding.Task, e.Finding.Attempt = t.task, number
 		t.note(e, found)
-		if e.unfelt {
-			unfelt++
-		}
 	}
 	return t.noteUntouched(unfelt)
 }
 
-// noteUntouched notes in how many states no transaction failed. A fault that no transaction met,
-// and that damaged nothing, was not tried.
+// redraws reports whether what no transaction met is done again, and not counted: a kill that
+// came too late.
+func (t *trial) redraws() bool { return about(t.task.Fault).level == processLevel }
+
+// noteUntouched notes how often no transaction met the fault and nothing was damaged. A fault
+// that none met was not tried.
 func (t *trial) noteUntouched(unfelt int) error {
-	r := t.result
-	if unfelt > 0 && unfelt == r.States && r.Counts[Unharmed] == r.States {
-		return wire.Errorf(wire.Unsupported, "no transaction failed in %d states: %s did not meet the fault", r.States, t.task.Driver)
+	states, what := t.result.States-unfelt, fmt.Sprintf("in %d of %d nothing failed", unfelt, t.result.States)
+	if t.redraws() {
+		states, what = t.result.States, fmt.Sprintf("%s behind the last transaction, not counted", counted(t.task.Fault, unfelt))
 	}
-	if unfelt > 0 {
-		r.remark(fmt.Sprintf("%s of %s, %s: in %d of %d nothing failed", t.task.Fault, t.task.Driver, t.task.Profile, unfelt, r.States))
+	switch {
+	case unfelt == 0:
+	case states == 0:
+		return wire.Errorf(wire.Unsupported, "%s: %s did not meet the fault", what, t.task.Driver)
+	default:
+		t.result.remark(fmt.Sprintf("%s of %s, %s: %s", t.task.Fault, t.task.Driver, t.task.Profile, what))
 	}
 	return nil
 }
@@ -111,7 +122,7 @@ func (t *trial) control(ctx context.Context, once func(context.Context) (evidenc
 		t.turn = state
 		_, found, err := once(ctx)
 		if err != nil {
-			return Unharmed, t.unmountable(err)
+			return Unharmed, t.unknown(err)
 		}
 		return found.damage, nil
 	})

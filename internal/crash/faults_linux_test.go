@@ -1,8 +1,8 @@
 package crash
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -18,28 +18,57 @@ import (
 // A disk that no transaction met proves nothing; damage and errors are findings each.
 func TestMet(t *testing.T) {
 	for _, c := range []struct {
-		unfelt, states, lost int
-		unsupported          bool
-		note                 string
+		fault          assay.Fault
+		unfelt, states int
+		unsupported    bool
+		noted          bool
 	}{
-		{unfelt: 0, states: 5},
-		{unfelt: 2, states: 5, note: "full of mattn, web: in 2 of 5 nothing failed"},
-		{unfelt: 5, states: 5, unsupported: true},
-		{unfelt: 5, states: 5, lost: 1, note: "full of mattn, web: in 5 of 5 nothing failed"},
+		{fault: assay.FullDisk, unfelt: 0, states: 5},
+		{fault: assay.FullDisk, unfelt: 2, states: 5, noted: true},
+		{fault: assay.FullDisk, unfelt: 5, states: 5, unsupported: true},
+		{fault: assay.Kill, unfelt: 0, states: 1},
+		{fault: assay.Kill, unfelt: 2, states: 1, noted: true},
+		{fault: assay.KillShared, unfelt: 2, states: 0, unsupported: true},
 	} {
-		task := Task{Driver: "mattn", Profile: "web", Fault: assay.FullDisk}
-		tried := &trial{task: task, result: &Result{Task: task, Tried: Tried{States: c.states, Counts: map[Damage]int{Unharmed: c.states - c.lost, Lost: c.lost}}}}
+		task := Task{Driver: "mattn", Profile: "web", Fault: c.fault}
+		tried := &trial{task: task, result: &Result{Task: task, Tried: Tried{States: c.states}}}
 		err := tried.noteUntouched(c.unfelt)
 		var refused *wire.Error
 		if got := errors.As(err, &refused) && refused.Code == wire.Unsupported; got != c.unsupported || !got && err != nil {
 			t.Errorf("%+v: got error %v", c, err)
 		}
-		want := []string{c.note}
-		if c.note == "" {
-			want = nil
+		if got := tried.result.Notes; len(got) > 0 != c.noted {
+			t.Errorf("%+v: got notes %q", c, got)
 		}
-		if got := tried.result.Notes; fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%+v: got notes %q, want %q", c, got, want)
+	}
+}
+
+// A kill that no transaction met is no state, unless it damaged something: another one is drawn,
+// though not for ever. A disk that no transaction met is one.
+func TestUnfelt(t *testing.T) {
+	for _, c := range []struct {
+		fault            assay.Fault
+		felt             func(attempt int) bool
+		found            Damage
+		attempts, states int
+		unsupported      bool
+	}{
+		{fault: assay.Kill, felt: func(int) bool { return true }, attempts: 2, states: 2},
+		{fault: assay.Kill, felt: func(attempt int) bool { return attempt%2 == 1 }, attempts: 4, states: 2},
+		{fault: assay.KillShared, felt: func(int) bool { return false }, attempts: 21, unsupported: true},
+		{fault: assay.Kill, felt: func(int) bool { return false }, found: Lost, attempts: 2, states: 2},
+		{fault: assay.FullDisk, felt: func(attempt int) bool { return attempt%2 == 1 }, attempts: 2, states: 2},
+	} {
+		task := Task{Fault: c.fault, States: 2}
+		tried := &trial{lane: &lane{}, task: task, result: &Result{Task: task, Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[powercut.Moment]int{}}}}
+		attempts := 0
+		err := tried.attempts(t.Context(), func(context.Context) (evidence, observation, error) {
+			attempts++
+			return evidence{unfelt: !c.felt(tried.turn)}, observation{damage: c.found}, nil
+		})
+		var refused *wire.Error
+		if got := errors.As(err, &refused) && refused.Code == wire.Unsupported; got != c.unsupported || attempts != c.attempts || tried.result.Counts[c.found] != c.states {
+			t.Errorf("%+v: got %v after %d attempts, %v", c, err, attempts, tried.result.Counts)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var Formats = append(doc.Formats((*Report).document, func(r *Report) int { retur
 var legend = []string{
 	"held: all that was acknowledged is there. lost: the newest commits are gone, the rest is whole; lost-last: only the last one. unmade: it does not open, cut off while it was created.",
 	"inconsistent: parts of transactions. corrupt: the engine's own check fails. unopened: it does not open. unwritable, unstable: it cannot be written to, or changes when opened again.",
-	"unmounted: the file system itself did not mount, so that nothing is known of the database; these are not counted as states.",
+	"unknown: the file system itself did not mount, or no worker started, so that nothing is known of the database; these are not counted as states.",
 	"!: refutes what the settings claim. Counts are of states of the disk, or of attempts: no probability, and nothing about a disk that lies about flushes.",
 }
 

@@ -5,6 +5,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -105,6 +106,26 @@ func TestUnopenedTwice(t *testing.T) {
 		}))
 		if tried.result.Counts[want] != 1 || tried.result.States != 1 {
 			t.Errorf("%s: got %v, want one state that is %q", store, tried.result.Counts, want)
+		}
+	}
+	for failing, unknown := range map[string]int{"1": 1, "2": 0, "2 3": 1} { // the first one writes, the others look
+		tried := newKill(t, "store-honest")
+		program := filepath.Join(t.TempDir(), "store-honest")
+		script := "#!/bin/sh\necho >>starts\nfor n in " + failing + "; do [ $(wc -l <starts) -ne $n ] || exit 1; done\nexec " + tried.task.Program + " \"$@\"\n"
+		must(t, os.WriteFile(program, []byte(script), 0o700))
+		tried.task.Program, tried.deadline = program, time.Now()
+		must(t, tried.attempts(t.Context(), func(ctx context.Context) (evidence, observation, error) {
+			return tried.left(ctx, func(_ *evidence, path, marks string) error {
+				db, err := tried.begin(ctx, path, nil)
+				if err != nil {
+					return err
+				}
+				defer db.kill()
+				return db.write(ctx, 0, 3, marks)
+			})
+		}))
+		if r := tried.result; r.Counts[Unharmed] != 1 || r.States != 1 || r.Unknown != unknown {
+			t.Errorf("start %s fails: got %v, %d unknown; want one state that is whole, %d unknown", failing, r.Counts, r.Unknown, unknown)
 		}
 	}
 	tried := newKill(t, "store-honest")

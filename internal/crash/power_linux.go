@@ -255,7 +255,7 @@ func (t *trial) tryState(ctx context.Context, r *powercut.Recording, cut powercu
 	case t.random.IntN(recoveryShare) == 0:
 		second, err := t.recover(ctx, r.Image(cut, true))
 		if err != nil {
-			return t.unmountable(err)
+			return t.unknown(err)
 		}
 		again, ok := second.Choose(t.random.IntN(len(second.Ops)+1), powercut.Choices[t.random.IntN(len(powercut.Choices))], true, t.random)
 		if ok {
@@ -263,24 +263,21 @@ func (t *trial) tryState(ctx context.Context, r *powercut.Recording, cut powercu
 		}
 	}
 	found, err := t.again(ctx, e)
-	if err == nil {
-		found, err = t.confirmed(ctx, e, found)
-	}
-	if err != nil {
-		return t.unmountable(err)
+	if found, err = t.confirmed(ctx, e, found, err); err != nil {
+		return t.unknown(err)
 	}
 	t.note(e, found)
 	return nil
 }
 
-// unmountable counts states of which nothing is known of the database.
-func (t *trial) unmountable(err error) error {
-	if !errors.Is(err, errMount) {
+// unknown counts states of which nothing is known of the database.
+func (t *trial) unknown(err error) error {
+	if !errors.Is(err, errMount) && !errors.Is(err, errStart) {
 		return err
 	}
-	t.result.Unmounted++
-	if t.result.Unmounted > 20 && t.result.Unmounted > t.result.States/10 {
-		return err // that is no accident of a torn block
+	t.result.Unknown++
+	if t.result.Unknown > 20 && t.result.Unknown > t.result.States/10 {
+		return err // that is no accident of a torn block or a busy machine
 	}
 	return nil
 }
@@ -364,7 +361,7 @@ func (t *trial) controls(ctx context.Context, r *powercut.Recording) error {
 			if errors.Is(err, errMount) {
 				return Unopened, nil // a disk that lies can break the file system, too
 			}
-			return found.damage, err
+			return found.damage, t.unknown(err)
 		})
 		if err != nil {
 			return err

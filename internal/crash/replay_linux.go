@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"assay/internal/crash/powercut"
@@ -39,13 +40,14 @@ func (e evidence) leave(path string) error {
 	return e.Files.Write(path)
 }
 
-// confirmed looks a second time at a state that did not open: the machine may have been
-// short of time or memory.
-func (t *trial) confirmed(ctx context.Context, e evidence, found observation) (observation, error) {
-	if found.damage != Unopened {
-		return found, nil
+// confirmed looks a second time at a state that did not open, or that no worker started to
+// look at: the machine may have been short of time or memory.
+func (t *trial) confirmed(ctx context.Context, e evidence, found observation, err error) (observation, error) {
+	doubtful := errors.Is(err, errStart) || err == nil && found.damage == Unopened
+	if doubtful && (e.Recording != nil || e.Files != nil) {
+		return t.again(ctx, e)
 	}
-	return t.again(ctx, e)
+	return found, err
 }
 
 // again looks at the state of some evidence.

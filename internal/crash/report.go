@@ -124,8 +124,8 @@ func (r *Result) Cell() string {
 	for _, d := range r.damages() {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Counts[d], d))
 	}
-	if r.Unmounted > 0 {
-		parts = append(parts, fmt.Sprintf("%d unmounted", r.Unmounted))
+	if r.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown", r.Unknown))
 	}
 	text := strings.Join(parts, ", ")
 	if r.Refuted() != Unharmed {

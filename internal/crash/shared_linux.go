@@ -3,6 +3,7 @@ package crash
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -49,7 +50,10 @@ func (t *trial) startCheckpointer(ctx context.Context, path string) (*checkpoint
 		return nil, wire.Errorf(wire.Unsupported, "there is no write-ahead log that a second process can copy: the profile has another journal_mode")
 	}
 	db, err := t.open(ctx, t.task, path)
-	if err != nil {
+	switch {
+	case errors.Is(err, errStart):
+		return nil, err
+	case err != nil:
 		return nil, wire.Errorf(wire.Unsupported, "a second process cannot open the database: %v", err)
 	}
 	operation := wire.Operation{Name: checkpointName, Changes: true, Steps: checkpointSteps}
@@ -113,13 +117,14 @@ func (t *trial) killShared(ctx context.Context) (evidence, observation, error) {
 		return evidence{}, observation{}, err
 	}
 	lives := []time.Duration{life + outlives, life, time.Duration(t.random.Int64N(int64(life)))} // of the checkpointer
-	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db *database, other *checkpointer, marks string) error {
+	return t.share(ctx, Finding{Moment: powercut.Anywhere}, func(db *database, other *checkpointer, marks string) (unfelt bool, err error) {
 		defer time.AfterFunc(lives[t.turn%len(lives)], func() { _ = other.kill() }).Stop() // its error is kept
-		_, err := t.writeUntil(ctx, db, func(ctx context.Context) { sleep(ctx, life) }, db.kill, marks)
+		finished, err := t.writeUntil(ctx, db, func(ctx context.Context) { sleep(ctx, life) }, db.kill, marks)
+		unfelt = finished && !other.killed.Load()
 		if t.turn%len(lives) == 0 {
 			time.Sleep(outlives)
 		}
-		return err
+		return unfelt, err
 	})
 }
 
@@ -146,19 +151,19 @@ func (t *trial) race(ctx context.Context) (evidence, observation, error) {
 	if t.workload, err = t.raceWorkload(); err != nil {
 		return evidence{}, observation{}, err
 	}
-	return t.share(ctx, Finding{Moment: raceMoment, Race: true}, func(db *database, _ *checkpointer, marks string) error {
+	return t.share(ctx, Finding{Moment: raceMoment, Race: true}, func(db *database, _ *checkpointer, marks string) (bool, error) {
 		began := time.Now()
 		written, err := t.writeForAWhile(ctx, db, marks)
 		took := time.Since(began)
 		t.raced += took
 		t.result.remark(fmt.Sprintf("%s of %s, %s: a race had %d transactions beside checkpoints, in %s", t.task.Fault, t.task.Driver, t.task.Profile, written, wording.Brief(took)))
-		return err
+		return false, err
 	})
 }
 
 // share has one process write while another one checkpoints, and looks at what they left. An
 // error of the writer ends a state whose damage explains it, and otherwise the fault.
-func (t *trial) share(ctx context.Context, of Finding, write func(db *database, other *checkpointer, marks string) error) (evidence, observation, error) {
+func (t *trial) share(ctx context.Context, of Finding, write func(db *database, other *checkpointer, marks string) (unfelt bool, err error)) (evidence, observation, error) {
 	var failed error
 	e, found, err := t.left(ctx, func(e *evidence, path, marks string) error {
 		e.Finding = of
@@ -171,7 +176,7 @@ func (t *trial) share(ctx context.Context, of Finding, write func(db *database, 
 		if err != nil {
 			return err
 		}
-		failed = write(db, other, marks)
+		e.unfelt, failed = write(db, other, marks)
 		db.kill()
 		failed = cmp.Or(failed, other.kill())
 		return nil

@@ -103,11 +103,11 @@ func TestSecondProcess(t *testing.T) {
 	share := func(name string, write func(tried *trial, db *database, other *checkpointer) error) (observation, error) {
 		tried := newKill(t, name)
 		tried.task.Settings = map[string]string{"journal_mode": "wal", "busy_timeout": "10000"}
-		_, found, err := tried.share(t.Context(), Finding{}, func(db *database, other *checkpointer, marks string) error {
+		_, found, err := tried.share(t.Context(), Finding{}, func(db *database, other *checkpointer, marks string) (bool, error) {
 			if err := db.write(t.Context(), 0, 3, marks); err != nil {
-				return err
+				return false, err
 			}
-			return write(tried, db, other)
+			return false, write(tried, db, other)
 		})
 		return found, err
 	}

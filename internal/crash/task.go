@@ -106,7 +106,7 @@ type Tried struct {
 	Operations int // of the disk, in the recording
 	States     int // different ones that were checked
 	Equal      int // that were the same as one before, and not checked again
-	Unmounted  int // of which the file system did not mount: nothing is known of the database
+	Unknown    int // of which the file system did not mount, or that no worker started to look at
 	Counts     map[Damage]int
 	ByMoment   map[powercut.Moment]int
 	MaxLost    int      // acknowledged transactions that one state lost
