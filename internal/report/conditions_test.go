@@ -21,7 +21,7 @@ func TestConditions(t *testing.T) {
 	var out bytes.Buffer
 	must(t, mustReport(t, run, trials).Write(&out, "markdown"))
 	_, conditions, found := strings.Cut(out.String(), "\n## Conditions\n")
-	conditions, _, _ = strings.Cut(conditions, "\n## ")
+	conditions, _, _ = strings.Cut(conditions, "\nAnswers checked:")
 	const want = "\n### mattn (web)\n\n" +
 		"| condition | requested | effective |\n| --- | --- | --- |\n" +
 		"| driver | - | mattn@v1.14.52 |\n| sqlite | - | 3.53.4 |\n| cgo | - | true |\n" +
