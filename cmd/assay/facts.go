@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/internal/doc"
+	"assay/internal/lab"
 	"assay/internal/lint/facts"
 	"assay/internal/sys/format"
 	"assay/kit/kv"
@@ -101,12 +102,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		return err
 	}
 	for _, spec := range specs {
-		var f facts.Facts
-		if slices.Contains(facts.LibraryNames(), assay.ParseDriverName(spec).Name) {
-			f, err = measureLibrary(ctx, l.Cache, spec)
-		} else {
-			f, err = l.Facts(ctx, spec)
-		}
+		f, err := factsOf(ctx, l, spec)
 		if err != nil && ctx.Err() == nil {
 			f, err = a.storedFacts(spec, err)
 		}
@@ -142,18 +138,21 @@ func (a *app) storedFacts(spec string, reason error) (found facts.Facts, err err
 	return all[i], nil
 }
 
-// measureLibrary runs the experiments with a library, such as django@5.2.19.
-func measureLibrary(ctx context.Context, cache, spec string) (facts.Facts, error) {
+// factsOf runs the experiments with a driver, or with a library, such as django@5.2.19.
+func factsOf(ctx context.Context, l *lab.Lab, spec string) (facts.Facts, error) {
 	named := assay.ParseDriverName(spec)
+	if !slices.Contains(facts.LibraryNames(), named.Name) {
+		return l.Facts(ctx, spec)
+	}
 	version, driver, _ := strings.Cut(named.Version, "+")
 	if version == "" {
 		return facts.Facts{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
 	}
-	l, err := facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
+	f, err := facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(l.Cache, "experiments"))
 	if errors.Is(err, facts.ErrNoRelease) {
 		err = usage(err)
 	}
-	return l, err
+	return f, err
 }
 
 // factsDocument shows what was measured of a driver or of a library.

@@ -72,7 +72,7 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 		return result, err
 	}
 	if len(patterns) == 0 {
-		if result, err = a.lintConfigurations(ctx, flags, table); err != nil {
+		if result, err = a.measured(ctx, flags, table, func() (lint.Result, error) { return lint.Configurations(ctx, flags.dir, table) }); err != nil {
 			return result, err
 		}
 		bugs, err := lint.KnownBugs(ctx, flags.dir)
@@ -91,18 +91,7 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 		}
 		patterns = []string{"./..."}
 	}
-	packages, err := lint.Run(ctx, flags.dir, patterns, table)
-	again := func(lacks bool, measure func() error) {
-		if err == nil && flags.measure && lacks {
-			if err = measure(); err == nil {
-				packages, err = lint.Run(ctx, flags.dir, patterns, table)
-			}
-		}
-	}
-	again(len(packages.Unmeasured) > 0, func() error {
-		return a.measureUnmeasured(packages.Unmeasured, table, func(l *lab.Lab, spec string) (facts.Facts, error) { return l.Facts(ctx, spec) })
-	})
-	again(len(packages.Untried) > 0, func() error { return a.tryUntried(ctx, packages.Untried, table) })
+	packages, err := a.measured(ctx, flags, table, func() (lint.Result, error) { return lint.Run(ctx, flags.dir, patterns, table) })
 	if err != nil {
 		return result, err
 	}
@@ -110,17 +99,19 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 	return packages, nil
 }
 
-// lintConfigurations checks the files that configure other languages' libraries.
-func (a *app) lintConfigurations(ctx context.Context, flags lintFlags, table *facts.Table) (lint.Result, error) {
-	result, err := lint.Configurations(ctx, flags.dir, table)
-	if err != nil || !flags.measure || len(result.Unmeasured) == 0 {
-		return result, err
+// measured checks, and again with what was lacking, where that is to be measured.
+func (a *app) measured(ctx context.Context, flags lintFlags, table *facts.Table, check func() (lint.Result, error)) (lint.Result, error) {
+	result, err := check()
+	again := func(lacks bool, measure func() error) {
+		if err == nil && flags.measure && lacks {
+			if err = measure(); err == nil {
+				result, err = check()
+			}
+		}
 	}
-	err = a.measureUnmeasured(result.Unmeasured, table, func(l *lab.Lab, spec string) (facts.Facts, error) { return measureLibrary(ctx, l.Cache, spec) })
-	if err != nil {
-		return result, err
-	}
-	return lint.Configurations(ctx, flags.dir, table)
+	again(len(result.Unmeasured) > 0, func() error { return a.measureUnmeasured(ctx, result.Unmeasured, table) })
+	again(len(result.Untried) > 0, func() error { return a.tryUntried(ctx, result.Untried, table) })
+	return result, err
 }
 
 // lintNotes says on stderr what the findings do not cover.
@@ -195,11 +186,11 @@ func (k factsKeeper) keep(f facts.Facts, err error) error {
 
 // measureUnmeasured measures releases that have no facts. What go.mod replaces by a folder has
 // no version.
-func (a *app) measureUnmeasured(specs []string, table *facts.Table, measure func(*lab.Lab, string) (facts.Facts, error)) error {
+func (a *app) measureUnmeasured(ctx context.Context, specs []string, table *facts.Table) error {
 	k, err := a.factsKeeper(table)
 	for _, spec := range specs {
 		if err == nil && !strings.HasSuffix(spec, "@") {
-			err = k.keep(measure(k.lab, spec))
+			err = k.keep(factsOf(ctx, k.lab, spec))
 		}
 	}
 	return err
