@@ -120,7 +120,7 @@ func TestTryOnKeptCopy(t *testing.T) {
 	clear := assay.Operation{Name: "clear", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM town WHERE zip = ?", Rows: -1, Args: []assay.Values{from("SELECT zip FROM town", 0)}}}}
 	var found []TriedStep
 	for range 2 {
-		tried, err := d.Try(t.Context(), clear, makeTrace(t, d, clear, 200), 200, time.Minute)
+		tried, err := d.Try(t.Context(), clear, makeTrace(t, d, clear, 200), 200, time.Minute, false)
 		if err != nil || tried.Times != 200 || tried.Steps[0].Found == 0 {
 			t.Fatalf("got %+v and error %v, want 200 times and rows that are deleted", tried, err)
 		}
@@ -130,7 +130,7 @@ func TestTryOnKeptCopy(t *testing.T) {
 		t.Errorf("the second time (-want +got)\n%s", diff)
 	}
 	fails := assay.Operation{Name: "fails", Changes: true, Steps: []assay.Step{clear.Steps[0], {SQL: "INSERT OR ROLLBACK INTO town (zip) VALUES (json('{'))", Rows: -1}}}
-	if _, err := d.Try(t.Context(), fails, makeTrace(t, d, fails, 10), 10, time.Minute); err == nil || strings.Contains(err.Error(), "rollback") {
+	if _, err := d.Try(t.Context(), fails, makeTrace(t, d, fails, 10), 10, time.Minute, false); err == nil || strings.Contains(err.Error(), "rollback") {
 		t.Errorf("an operation that fails: got %v, want its own error alone", err)
 	}
 	after, err := fileSum(kept)
@@ -154,7 +154,7 @@ func TestTry(t *testing.T) {
 		{SQL: "SELECT name FROM town WHERE zip >= ?", Query: true, Rows: -1, Args: []assay.Values{zip}, Returns: []assay.Type{"text"}},
 		{SQL: "UPDATE town SET height = 1 WHERE zip = ? AND height IS NULL", Rows: -1, Args: []assay.Values{zip}},
 	}}
-	tried, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute)
+	tried, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute, false)
 	must(t, err)
 	total := tried.Steps[0].Total // of as many rows as the draw found, one to three each time
 	if total <= 100 || total >= 300 {
@@ -164,7 +164,23 @@ func TestTry(t *testing.T) {
 	if tried.Times != 100 || !reflect.DeepEqual(tried.Steps, want) || tried.Took <= 0 {
 		t.Errorf("got %+v, want 100 times with %+v", tried, want)
 	}
-	if tried, err = d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, 0); err != nil || tried.Times != 1 {
+	if tried, err = d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, 0, false); err != nil || tried.Times != 1 {
 		t.Errorf("without time: got %+v and error %v, want it done once", tried, err)
+	}
+
+	for name, op := range map[string]assay.Operation{
+		"what changes data": op,
+		"what only reads": {Name: "reads", Steps: []assay.Step{
+			{SQL: "SELECT name FROM town WHERE zip >= ?", Query: true, Rows: -1, Args: []assay.Values{zip}, Returns: []assay.Type{"text"}},
+			{SQL: "SELECT name FROM town WHERE zip = ?", Query: true, Rows: -1, Args: []assay.Values{zip}, Returns: []assay.Type{"text"}},
+		}},
+	} {
+		each, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute, false)
+		must(t, err)
+		once, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute, true)
+		must(t, err)
+		if each.Times != once.Times || !reflect.DeepEqual(each.Steps, once.Steps) {
+			t.Errorf("%s, with each of its arguments once: got %+v, want %+v", name, once, each)
+		}
 	}
 }

@@ -34,13 +34,18 @@ type TriedStep struct {
 
 // Try does an operation at the positions of its trace from 0 on, at most count of
 // them and none that would begin after the limit, and counts the rows. One that
-// changes data is done on a private copy, in one transaction that is undone.
-func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count int, limit time.Duration) (tried Tried, err error) {
+// changes data is done on a private copy, in one transaction that is undone. Where once is
+// set and nothing changes data, the rows of the same arguments are not read again.
+func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count int, limit time.Duration, once bool) (tried Tried, err error) {
 	op, err = d.Resolve(ctx, op)
 	if err != nil {
 		return tried, err
 	}
 	tried.Steps = make([]TriedStep, len(op.Steps))
+	var known map[string]int64
+	if once && !op.Changes {
+		known = map[string]int64{}
+	}
 	err = inSession(ctx, d.connectToTry, op, trace, func(conn *sql.Conn, s *session) (err error) {
 		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return err
@@ -52,7 +57,7 @@ func (d *Data) Try(ctx context.Context, op assay.Operation, trace *Trace, count 
 		}()
 		began := time.Now()
 		for position := 0; position < count && tried.Took <= limit && err == nil; position++ {
-			if err = s.try(ctx, position, &tried); err == nil {
+			if err = s.try(ctx, position, &tried, known); err == nil {
 				tried.Took = time.Since(began)
 			}
 		}
@@ -88,10 +93,20 @@ func (d *Data) Enforce(ctx context.Context, op assay.Operation, count int) (err 
 }
 
 // try does the operation at a position, counts the rows of its steps, and sees whether their
-// values have the types that were found.
-func (s *session) try(ctx context.Context, position int, tried *Tried) error {
-	return s.each(position, func(st *step) error {
-		rows, err := st.run(ctx, true)
+// values have the types that were found. Rows of arguments that are known are counted again.
+func (s *session) try(ctx context.Context, position int, tried *Tried, known map[string]int64) error {
+	return s.each(position, func(st *step) (err error) {
+		arguments := ""
+		if known != nil {
+			arguments = fmt.Sprintf("%d%#v", st.number, st.args)
+		}
+		rows, done := known[arguments]
+		if !done {
+			rows, err = st.run(ctx, true)
+		}
+		if known != nil {
+			known[arguments] = rows
+		}
 		t := &tried.Steps[st.number-1]
 		if tried.Times == 0 || rows < t.Min {
 			t.Min = rows

@@ -71,12 +71,12 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	if err != nil {
 		return err
 	}
-	found, err := b.data.Try(ctx, op, trace, min(tried, length), limit) // beyond them, new rows come again
+	found, err := b.data.Try(ctx, op, trace, min(tried, length), limit, false) // beyond them, new rows come again
 	if err != nil {
 		return err
 	}
 	if more := meant / tried * found.Took; !o.changes() && found.Times == tried && more <= limit/meanShare {
-		if found, err = b.data.Try(ctx, op, trace, meant, limit); err != nil {
+		if found, err = b.data.Try(ctx, op, trace, meant, limit, false); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 		return err
 	}
 	if (o.changes() || !scans && o.steady(found)) && time.Duration(length)*each <= limit {
-		if found, err = b.data.Try(ctx, op, trace, length, limit); err != nil {
+		if found, err = b.data.Try(ctx, op, trace, length, limit, true); err != nil {
 			return err
 		}
 	}
