@@ -91,8 +91,9 @@ func (s *server) checkSource(r *http.Request) error {
 		return errors.New("the request comes from a page of another server")
 	}
 	site := r.Header.Get("Sec-Fetch-Site") // a program, which no page controls, sends none
-	if r.Method == http.MethodPost && site != "" && site != "same-origin" {
-		return errors.New("the form was sent by a page of another server")
+	opened := r.Method == http.MethodGet && (site == "none" || r.Header.Get("Sec-Fetch-Dest") == "document")
+	if site != "" && site != "same-origin" && !opened {
+		return errors.New("the request comes from a page of another server")
 	}
 	return nil
 }

@@ -165,10 +165,8 @@ func machines(runs []assay.Run) []string {
 	return all
 }
 
-// entries are the cells of some finished runs. One request works them out, others wait.
+// entries are the cells of some finished runs.
 func (s *server) entries(ctx context.Context, runs []assay.Run) (all []history.Entry, err error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	for _, run := range runs {
 		known, has := s.cells[run.ID]
 		if !has {

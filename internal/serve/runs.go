@@ -17,6 +17,7 @@ import (
 	"assay"
 	"assay/internal/analysis/wording"
 	"assay/internal/doc"
+	"assay/internal/history"
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -45,7 +46,7 @@ func newRunsQuery(values url.Values) runsQuery {
 
 func (q runsQuery) has(run assay.Run) bool {
 	driver := func(t assay.Target) bool { return shown(t.Driver) == q.Driver }
-	return (q.Plan == "" || q.Plan == shown(run.Plan)) && (q.Machine == "" || q.Machine == shown(run.Machine())) &&
+	return (q.Plan == "" || q.Plan == shown(run.Plan)) && (q.Machine == "" || q.Machine == shown(history.Class(run))) &&
 		(q.Driver == "" || slices.ContainsFunc(run.Targets, driver))
 }
 

@@ -15,10 +15,10 @@ import (
 
 // Each part of a query selects runs by itself.
 func TestRunsQuery(t *testing.T) {
-	run := assay.Run{Plan: "quick", Host: map[string]string{"cpu": "x"}, Targets: []assay.Target{{Driver: "modernc"}, {Driver: "mattn"}}}
+	run := assay.Run{Plan: "quick", Host: map[string]string{"cpu": "x", "filesystem": "ext4"}, Targets: []assay.Target{{Driver: "modernc"}, {Driver: "mattn"}}}
 	for query, want := range map[string]bool{
-		"": true, "plan=quick": true, "plan=kv": false, "driver=mattn": true, "driver=bbolt": false, "machine=x": true, "machine=y": false,
-		"plan=quick&driver=modernc&machine=x": true, "plan=kv&driver=modernc&machine=x": false,
+		"": true, "plan=quick": true, "plan=kv": false, "driver=mattn": true, "driver=bbolt": false, "machine=x": false, "machine=" + url.QueryEscape(machines([]assay.Run{run})[0]): true,
+		"plan=quick&driver=modernc&machine=x, filesystem ext4": true, "plan=kv&driver=modernc&machine=x, filesystem ext4": false,
 	} {
 		values, err := url.ParseQuery(query)
 		must(t, err)

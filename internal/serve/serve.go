@@ -43,8 +43,8 @@ type Options struct {
 
 type server struct {
 	Options
-	hosts []string // names of this server; empty: any
-	mutex sync.Mutex
+	hosts []string                   // names of this server; empty: any
+	mutex sync.Mutex                 // of pages, which are made one at a time
 	cells map[string][]history.Entry // of finished runs, by ID: they do not change
 }
 
@@ -117,7 +117,13 @@ func (s *server) page(make func(ctx context.Context, r *http.Request, w *answer)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{header: w.Header(), status: http.StatusOK}
 		a.header.Set("Content-Type", htmlType)
-		if err := guard.Error(func() error { return make(r.Context(), r, a) }); err != nil {
+		if err := guard.Error(func() error {
+			if r.Method != http.MethodPost { // what is sent may come slowly
+				s.mutex.Lock()
+				defer s.mutex.Unlock()
+			}
+			return make(r.Context(), r, a)
+		}); err != nil {
 			s.fail(a, err)
 		}
 		body := a.body.Bytes()

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -210,7 +211,16 @@ func TestForeignRequests(t *testing.T) {
 		"sent by another":     {"POST", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 		"sent by a neighbour": {"POST", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
 		"sent from own page":  {"POST", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin"); r.Header.Set("Origin", own) }, 400},
-		"deleting":            {"DELETE", nil, 405},
+		"read by another": {"GET", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Dest", "iframe")
+		}, 403},
+		"opened from another": {"GET", func(r *http.Request) {
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Dest", "document")
+		}, 200},
+		"typed":    {"GET", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "none") }, 200},
+		"deleting": {"DELETE", nil, 405},
 	} {
 		path := "/"
 		if test.method == "POST" {
@@ -365,4 +375,23 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Pages are made one at a time: many requests do not take the whole machine.
+func TestPagesAreMadeInTurn(t *testing.T) {
+	var inside sync.Mutex
+	var waiting sync.WaitGroup
+	page := (&server{}).page(func(context.Context, *http.Request, *answer) error {
+		if !inside.TryLock() {
+			t.Error("two pages are made at a time")
+			return nil
+		}
+		time.Sleep(time.Millisecond)
+		inside.Unlock()
+		return nil
+	})
+	for range 4 {
+		waiting.Go(func() { page.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)) })
+	}
+	waiting.Wait()
 }

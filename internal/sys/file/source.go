@@ -57,12 +57,13 @@ func moduleRoot(dir string) string {
 type goModules struct{ seen []string }
 
 func (m *goModules) check(root string) error {
-	if slices.Contains(m.seen, root) {
+	real := Target(root) // WalkDir does not enter a link, and links spell one folder in endless ways
+	if slices.Contains(m.seen, real) {
 		return nil
 	}
-	m.seen = append(m.seen, root)
-	if err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		return checkGoEntry(root, name, entry, err)
+	m.seen = append(m.seen, real)
+	if err := filepath.WalkDir(real, func(name string, entry fs.DirEntry, err error) error {
+		return checkGoEntry(real, name, entry, err)
 	}); err != nil {
 		return err
 	}

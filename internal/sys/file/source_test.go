@@ -71,6 +71,22 @@ func TestCheckGo(t *testing.T) {
 	}
 }
 
+// Links hide nothing of a module, and spell no folder that is read again.
+func TestCheckGoOfLinks(t *testing.T) {
+	dir := t.TempDir()
+	root := filepath.Join(dir, "root")
+	must(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "real/go.mod"), []byte("module m.test\n\nreplace (\n\ta.test => ./l1\n\tb.test => ./l2\n)\n"), 0o600))
+	for link, to := range map[string]string{"root": "real", "real/l1": ".", "real/l2": "."} {
+		must(t, os.Symlink(to, filepath.Join(dir, link)))
+	}
+	must(t, CheckGo(root))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "real/x.go"), 0o600))
+	if err := CheckGo(root); err == nil {
+		t.Error("got no error of a FIFO behind a link to the module")
+	}
+}
+
 // So is a folder with a file that the go command would take all memory for.
 func TestCheckGoSizes(t *testing.T) {
 	for name, c := range map[string]struct {
