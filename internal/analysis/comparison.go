@@ -235,10 +235,10 @@ type Change struct {
 	Comparison
 }
 
-// Changes compares the operations per second of rows that differ in one coordinate, which a
-// function takes away, each with the row of the first value.
-func (r *Result) Changes(clear func(*assay.Cell)) []Change {
-	metric, _ := assay.MetricByName(assay.OpPerS)
+// Changes compares a figure of rows that differ in one coordinate, which a function takes
+// away, each with the row of the first value.
+func (r *Result) Changes(metricName string, clear func(*assay.Cell)) []Change {
+	metric, _ := assay.MetricByName(metricName)
 	bases := map[string]*Row{}
 	var all []Change
 	for row := range r.Rows() {

@@ -158,7 +158,7 @@ func TestBusyByDefaultChangesNothing(t *testing.T) {
 				}
 			})...)
 		}
-		got := mustReport(t, analysistest.PlainRun, trials).Changes(func(c *assay.Cell) { c.Clients, c.Pool = 0, 0 })
+		got := mustReport(t, analysistest.PlainRun, trials).Changes(assay.OpPerS, func(c *assay.Cell) { c.Clients, c.Pool = 0, 0 })
 		if len(got) != want {
 			t.Errorf("busy_timeout=%s: got %d changes, want %d", timeout, len(got), want)
 		}

@@ -62,3 +62,24 @@ func TestBeginMistakes(t *testing.T) {
 		t.Errorf("begin of an operation that only reads: got %v, want a mistake in line 6", err)
 	}
 }
+
+// A part of weight 0 never comes, and the mix is still one that changes data, as with other weights.
+func TestMixWithoutAPart(t *testing.T) {
+	plan := strings.Replace(strings.Replace(transfers, "begin: [deferred, exclusive]\n", "", 1), "app: {mix: {read: 9, one: 1}}", `app: {mix: {read: 9, one: ":ones"}, params: {ones: [0, 1]}}`, 1)
+	p, err := Decode("p.yaml", []byte(plan))
+	must(t, err)
+	cases, err := p.Expand(nil)
+	must(t, err)
+	cases, err = Select(cases, map[string][]string{"operation": {"app"}})
+	must(t, err)
+	slices.SortFunc(cases, func(a, b assay.Case) int { return len(a.Operation.Parts) - len(b.Operation.Parts) })
+	if len(cases) != 2 || len(cases[0].Operation.Parts) != 1 || len(cases[1].Operation.Parts) != 2 || !cases[0].Operation.Changes || cases[0].Operation.Writers != 1 {
+		t.Errorf("got %+v, want one part and two, both of a mix with a writer", cases)
+	}
+	if p, err = Decode("p.yaml", []byte(strings.Replace(transfers, "{read: 9, one: 1}", "{read: 0, one: 0}", 1))); err == nil {
+		_, err = p.Expand(nil)
+	}
+	if err == nil || !strings.Contains(err.Error(), "weight above 0") {
+		t.Errorf("a mix of nothing: %v, want it refused", err)
+	}
+}

@@ -174,17 +174,24 @@ func (r *resolver) query(t text, what string) (sql string, ok bool) {
 func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry"}
 	var parts []assay.Part
+	never := len(o.Mix.entries) > 0
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
+		never = never && ok && e.value.value == "0"
 		if !ok || part.Mix.set() || part.Serve.set() || !r.env.has(part.axes) {
 			continue // reported where names are checked
 		}
-		weight := r.number(e.value, "the weight", 1, maxCount, 0)
+		weight := r.number(e.value, "the weight", 0, maxCount, 0)
 		resolved := r.any(e.key.value, part, others)
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
 		resolved.Transaction = part.atomic()
-		op.Changes = op.Changes || resolved.Changes
-		parts = append(parts, assay.Part{Operation: resolved, Weight: int(weight)})
+		op.Changes = op.Changes || resolved.Changes // also where it never comes: the connections are those of the other weights
+		if weight > 0 {
+			parts = append(parts, assay.Part{Operation: resolved, Weight: int(weight)})
+		}
+	}
+	if never {
+		r.m.at(o.Mix.place, "a mix needs a weight above 0")
 	}
 	op.Parts = r.fieldByField(parts)
 	op.Writers = r.writers(o, op.Changes)

@@ -75,25 +75,48 @@ func (r *Report) know(a analysis.Answer, s Screen) (all []knownDoubt) {
 
 // changeAxis is a coordinate of which the screen says what another value of it changes.
 type changeAxis struct {
-	clear func(*assay.Cell)
-	pair  func(row, base assay.Cell) string
+	metric, named string
+	clear         func(*assay.Cell)
+	pair          func(row, base assay.Cell) string
 }
 
-var changeAxes = []changeAxis{
-	{func(c *assay.Cell) { c.Processes = 0 }, func(row, base assay.Cell) string {
-		return fmt.Sprintf("%s instead of %d", wording.Plural(max(1, row.Processes), "process"), max(1, base.Processes))
-	}},
-	{func(c *assay.Cell) { c.Begin = "" }, func(row, base assay.Cell) string {
-		return fmt.Sprintf("begin %s instead of %s", row.Begun(), base.Begun())
-	}},
+// changeAxes are processes, the way to begin, and each param that begins with 0: what there is
+// once more of it, such as commits beside reads, whose own time a median leaves out.
+func (r *Report) changeAxes() []changeAxis {
+	axes := []changeAxis{
+		{assay.OpPerS, "operations per second", func(c *assay.Cell) { c.Processes = 0 }, func(row, base assay.Cell) string {
+			return fmt.Sprintf("%s instead of %d", wording.Plural(max(1, row.Processes), "process"), max(1, base.Processes))
+		}},
+		{assay.OpPerS, "operations per second", func(c *assay.Cell) { c.Begin = "" }, func(row, base assay.Cell) string {
+			return fmt.Sprintf("begin %s instead of %s", row.Begun(), base.Begun())
+		}},
+	}
+	zero := map[string]bool{}
+	for row := range r.Rows() {
+		for name, value := range row.Cell.Params {
+			zero[name] = zero[name] || value == "0"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(zero)) {
+		if zero[name] {
+			axes = append(axes, changeAxis{assay.P50, "median time", func(c *assay.Cell) {
+				c.Params = maps.Clone(c.Params)
+				delete(c.Params, name)
+			}, func(row, base assay.Cell) string {
+				return fmt.Sprintf("%s %s instead of %s", row.Params[name], name, base.Params[name])
+			}})
+		}
+	}
+	return axes
 }
 
-// changeWords say in one line what more processes, and another way to begin, change for the
-// target that leads, or else the first one that has them; empty where none has.
+// changeWords say in one line what other values of the axes change for the target that leads,
+// or else the first one that has them; empty where none has.
 func (r *Report) changeWords(a analysis.Answer) string {
-	changes := make([][]analysis.Change, len(changeAxes))
-	for i, axis := range changeAxes {
-		changes[i] = slices.DeleteFunc(r.Changes(axis.clear), func(c analysis.Change) bool { return !(c.Ratio.Center > 0) })
+	axes := r.changeAxes()
+	changes := make([][]analysis.Change, len(axes))
+	for i, axis := range axes {
+		changes[i] = slices.DeleteFunc(r.Changes(axis.metric, axis.clear), func(c analysis.Change) bool { return !(c.Ratio.Center > 0) })
 	}
 	found := slices.Concat(changes...)
 	if len(found) == 0 {
@@ -103,11 +126,17 @@ func (r *Report) changeWords(a analysis.Answer) string {
 	if lead := a.Lead(); lead != nil && slices.ContainsFunc(found, func(c analysis.Change) bool { return c.Row.Name() == lead.Name() }) {
 		of = lead.Name()
 	}
-	var all []string
-	for i, axis := range changeAxes {
-		all = append(all, r.changeParts(axis, slices.DeleteFunc(changes[i], func(c analysis.Change) bool { return c.Row.Name() != of }))...)
+	words, named := of, ""
+	for i, axis := range axes {
+		for _, part := range r.changeParts(axis, slices.DeleteFunc(changes[i], func(c analysis.Change) bool { return c.Row.Name() != of })) {
+			if axis.named != named {
+				words, named = words+", "+axis.named+", "+part, axis.named
+				continue
+			}
+			words += "; " + part
+		}
 	}
-	return wording.Clean(fmt.Sprintf("%s, operations per second, %s", of, strings.Join(all, "; ")))
+	return wording.Clean(words)
 }
 
 // changeParts say by which factor each operation changes along an axis.

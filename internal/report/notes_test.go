@@ -20,9 +20,20 @@ func TestChangeWords(t *testing.T) {
 	trials = append(trials, of("transfer", 1, assay.Deferred, 6000)...)
 	trials = append(trials, of("transfer", 1, assay.Immediate, 3000)...)
 	trials = append(trials, of("transfer", 4, assay.Deferred, 12000)...)
+	for _, beside := range []struct {
+		commits string
+		ns      float64
+	}{{"0", 1000}, {"5", 1500}} {
+		c := cellOf("reads", "mattn", "web", "")
+		c.Params = map[string]string{"commits": beside.commits}
+		for _, launch := range analysistest.Launches(c, 8, beside.ns, 3) {
+			launch.Figures[assay.P50] = launch.Figures["ns/op"]
+			trials = append(trials, launch)
+		}
+	}
 	r := mustReport(t, plainRun("mattn"), trials)
 	want := "mattn (web), operations per second, 4 processes instead of 1: read 2.00x; transfer, deferred 0.500x; " +
-		"begin immediate instead of deferred: transfer 2.00x"
+		"begin immediate instead of deferred: transfer 2.00x, median time, 5 commits instead of 0: reads 1.50x"
 	if got := r.changeWords(r.Answer()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
