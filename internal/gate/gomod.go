@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"assay/internal/build"
 	"assay/internal/lint"
@@ -92,18 +93,12 @@ const maxLock = 64 << 20
 
 // remembered reads each file once.
 func remembered(read files) files {
-	type content struct {
-		data []byte
-		err  error
-	}
-	known := map[string]content{}
+	known := map[string]func() ([]byte, error){}
 	return func(name string) ([]byte, error) {
-		c, is := known[name]
-		if !is {
-			c.data, c.err = read(name)
-			known[name] = c
+		if known[name] == nil {
+			known[name] = sync.OnceValues(func() ([]byte, error) { return read(name) })
 		}
-		return c.data, c.err
+		return known[name]()
 	}
 }
 

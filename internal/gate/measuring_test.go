@@ -40,7 +40,7 @@ func TestUpgradesBeforeAnError(t *testing.T) {
 // What would measure a key-value store can be pasted.
 func TestHindranceOfStore(t *testing.T) {
 	for dir, want := range map[string]string{
-		".":   "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt",
+		".":   "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt --dir .",
 		"app": "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt --dir app",
 	} {
 		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "origin/main", Dir: dir}}

@@ -174,10 +174,7 @@ func (m *Measuring) movedPair(ctx context.Context, move Move) (pair, error) {
 	head := move.Head.Version
 	if folder := move.Head.Folder; folder != "" {
 		if head = folder; !filepath.IsAbs(folder) {
-			head = filepath.Join(m.request.Dir, folder)
-		}
-		if !isFolder(head) {
-			head = "./" + head
+			head, _ = filepath.Abs(filepath.Join(m.request.Dir, folder))
 		}
 	}
 	var err error
@@ -193,13 +190,9 @@ func (m *Measuring) hindrance(move Move) string {
 	d := move.Driver
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
 	case d.Store && !m.request.Plan.KV():
-		words := []string{"gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name}
-		if m.request.Dir != "." {
-			words = append(words, "--dir", m.request.Dir)
-		}
-		return "plan " + m.request.Plan.Name + " has no kv operations: " + wording.Command("", words...)
+		return "plan " + m.request.Plan.Name + " has no kv operations: " + wording.Command("", "gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name, "--dir", m.request.Dir)
 	case d.Ecosystem != build.Go && !(d.Ecosystem.IsVersion(move.Base.Version) && d.Ecosystem.IsVersion(move.Head.Version)):
-		return "no file says which version of " + d.Package + " is installed: keep a lock file in git, or measure it with assay gate --driver " + d.Name + " --base VERSION --head VERSION"
+		return "no file says which published version of " + d.Package + " is installed: keep a lock file in git, or measure it with assay gate --driver " + d.Name + " --base VERSION --head VERSION"
 	case move.Head.Fork != "":
 		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
 	case move.Base.Fork != "":

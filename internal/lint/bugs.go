@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,14 +40,13 @@ func lockedBugs(root tree, name string, result *Result) {
 		return
 	}
 	data, err := root.read(name, maxLock)
+	var libraries map[string][]string
 	if err == nil {
-		var libraries map[string][]string
-		if libraries, err = pinned(data); err == nil {
-			noteBugs(name, string(data), libraries, result)
-			return
-		}
+		libraries, err = pinned(data)
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err == nil {
+		noteBugs(name, string(data), libraries, result)
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		result.Broken = append(result.Broken, name+": "+err.Error())
 	}
 }
@@ -80,14 +80,17 @@ func pinnedBy(name string) func([]byte) (map[string][]string, error) {
 }
 
 // versionsIn are the versions of a package that a lock file names.
-func versionsIn(file string, data []byte, name string) ([]string, error) {
+func versionsIn(file string, data []byte, name string) (all []string, err error) {
 	switch file {
 	case "package-lock.json", "npm-shrinkwrap.json":
-		return npmVersions(data, name)
+		all, err = npmVersions(data, name)
 	case "Gemfile.lock":
-		return []string{lockedGems(string(data))[name]}, nil
+		all = []string{lockedGems(string(data))[name]}
+	default:
+		all = packageVersions(file, string(data), name)
 	}
-	return packageVersions(file, string(data), name), nil
+	slices.Sort(all)
+	return slices.Compact(all), err
 }
 
 // goModules are the modules that a go.mod requires, as it replaces them. One that is
@@ -129,15 +132,14 @@ func npmVersions(data []byte, name string) ([]string, error) {
 	if err := json.Unmarshal(data, &lock); err != nil {
 		return nil, err
 	}
-	versions := map[string]bool{}
-	lock.find(name, versions)
+	versions := lock.find(name)
 	for folder, p := range lock.Packages {
 		at := strings.LastIndex(folder, npmFolder)
 		if at >= 0 && cmp.Or(p.Name, folder[at+len(npmFolder):]) == name { // others are the project's own
-			versions[p.Version] = true
+			versions = append(versions, p.Version)
 		}
 	}
-	return slices.Sorted(maps.Keys(versions)), nil
+	return versions, nil
 }
 
 // npmPackage is a package as lock files before npm 7 nest them.
@@ -146,7 +148,7 @@ type npmPackage struct {
 	Dependencies map[string]npmPackage
 }
 
-func (p npmPackage) find(name string, versions map[string]bool) {
+func (p npmPackage) find(name string) (versions []string) {
 	for dependency, of := range p.Dependencies {
 		version := of.Version
 		if other, renamed := strings.CutPrefix(version, "npm:"); renamed {
@@ -154,17 +156,18 @@ func (p npmPackage) find(name string, versions map[string]bool) {
 			dependency, version = other[:max(0, at)], other[at+1:]
 		}
 		if dependency == name {
-			versions[version] = true
+			versions = append(versions, version)
 		}
-		of.find(name, versions)
+		versions = append(versions, of.find(name)...)
 	}
+	return versions
 }
 
 // lockFiles are the files that pin the libraries of an ecosystem, as package URLs name it: what
 // was installed before what was asked for.
 var lockFiles = map[string][]string{
 	"pypi":  {"uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "pyproject.toml"},
-	"npm":   {"package-lock.json", "package.json"},
+	"npm":   {"npm-shrinkwrap.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "package.json"},
 	"cargo": {"Cargo.lock", "Cargo.toml"},
 }
 
@@ -184,17 +187,27 @@ type Pin struct {
 	Line          int
 }
 
+// included is the file of requirements that another one includes.
+var included = regexp.MustCompile(`(?m)^(?:-r|-c|--requirement|--constraint)[ =]*([^\s#]+)`)
+
 // FindPin finds where the files of a folder, which read returns by name, pin a library such as
-// pypi:apsw. Several versions of it are none: the pin is then the first line that asks for it,
-// such as for a range of versions.
+// pypi:apsw. Without a version, the pin is the first line that asks for it, such as for a range.
 func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error) {
-	ecosystem, name, _ := strings.Cut(library, ":")
-	asks := regexp.MustCompile(`(?mi)^[^#\n]*?(?:^|["' \t\[])(` + regexp.QuoteMeta(name) + `["']?[ \t]*(?:` +
+	ecosystem, plain, _ := strings.Cut(library, ":")
+	name := regexp.QuoteMeta(plain)
+	asks := regexp.MustCompile(`(?mi)^[^#\n]*?(?:^|["' \t\[.])(` + name + `(?:["']?[ \t]*(?:` +
+		`=[ \t]*\{[^}\n]*\bgit[ \t]*=[^}\n]*\}|` + // name = { git = "https://...", rev = "1" }
 		`[=:][ \t]*\{[^}\n]*?\bversion[ \t]*=[ \t]*["'][^"'\n]*["']|` + // name = { version = ">=1" }
 		`[=:][ \t]*["'][^"'\n]*["']|` + // name = "^1", "name": "^1"
-		`(?:\[[^\]\n]*\][ \t]*)?[=<>~!^][^"';#\n]*))`) // name[extra]>=1,<2
+		`(?:\[[^\]\n]*\][ \t]*)?[=<>~!^@][^"';#\n]*|\r?$)|` + // name[extra]>=1,<2, name @ https://..., name
+		`\][ \t]*\n[^\[]*))`) // [dependencies.name]
+	foreign := regexp.MustCompile(`(?mi)^name = "` + name + `"\r?\n(?:(?:[^\[\n]|\[[^\[\n]).*\n|\n)*?` + // of a package in TOML
+		`(?:source = ("git[^"\n]*"|\{ *(?:git|url|path)[^}\n]*\})|resolved_reference = ("[^"\n]*"))|` +
+		`node_modules/` + name + `": *\{[^{}]*?"resolved": *("(?:git|file)[^"\n]*")`)
 	var asked Pin
-	for _, file := range lockFiles[ecosystem] {
+	files := slices.Clone(lockFiles[ecosystem])
+	for i := 0; i < len(files); i++ {
+		file := files[i]
 		data, err := read(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -202,16 +215,26 @@ func FindPin(library string, read func(name string) ([]byte, error)) (Pin, error
 		if err != nil {
 			return Pin{}, err
 		}
-		versions, err := versionsIn(file, data, name)
+		if strings.HasSuffix(file, ".txt") {
+			for _, match := range included.FindAllSubmatch(data, -1) {
+				if other := path.Join(path.Dir(file), string(match[1])); filepath.IsLocal(other) && !slices.Contains(files, other) {
+					files = slices.Insert(files, i+1, other)
+				}
+			}
+		}
+		versions, err := versionsIn(file, data, plain)
 		if err != nil {
 			return Pin{}, fmt.Errorf("%s: %w", file, err)
 		}
-		slices.Sort(versions)
-		if versions = slices.Compact(versions); len(versions) == 1 {
-			return Pin{file, versions[0], lineWith(string(data), name, versions[0])}, nil
+		if len(versions) > 0 {
+			pin := Pin{file, strings.Join(versions, " and "), lineWith(string(data), plain, versions[0])}
+			if source := foreign.FindSubmatch(data); source != nil {
+				pin.Version += " of " + string(bytes.Join(source[1:], nil))
+			}
+			return pin, nil
 		}
 		if at := asks.FindSubmatchIndex(data); at != nil && asked.File == "" {
-			asked = Pin{file, strings.TrimRight(string(data[at[2]:at[3]]), " \t\r,"), 1 + bytes.Count(data[:at[2]], []byte("\n"))}
+			asked = Pin{file, strings.Join(strings.Fields(strings.TrimRight(string(data[at[2]:at[3]]), " \t\r\n,")), " "), 1 + bytes.Count(data[:at[2]], []byte("\n"))}
 		}
 	}
 	return asked, nil

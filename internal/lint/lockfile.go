@@ -172,26 +172,26 @@ var (
 	requirement = regexp.MustCompile(`(?mi)^[ \t]*([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*(?:[;#\\\r]|$)`)
 	lockedEntry = regexp.MustCompile(`(?m)^name = "([^"]+)"\r?\nversion = "([^"]+)"`)
 	project     = regexp.MustCompile(`(?mi)^[ \t]*["']?([a-z0-9][a-z0-9._-]*)["']?[ \t]*=[ \t]*(?:\{[^}\n]*\bversion[ \t]*=[ \t]*)?["']={0,2}[ \t]*([0-9][0-9a-z.]*)["']|["']([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*["';]`)
-	dependency  = regexp.MustCompile(`"([^"]+)"\s*:\s*"([0-9][^"\s]*)"`)
-	pipfile     = regexp.MustCompile(`(?s)"([a-zA-Z0-9._-]+)": \{[^{}]*?"version": "==([^"]+)"`)
+	// patterns are those of other files.
+	patterns = map[string]*regexp.Regexp{
+		"pyproject.toml": project, "Cargo.toml": project,
+		"package.json":   regexp.MustCompile(`"([^"]+)"\s*:\s*"([0-9][^"\s]*)"`),
+		"Pipfile.lock":   regexp.MustCompile(`(?s)"([a-zA-Z0-9._-]+)": \{[^{}]*?"version": "==([^"]+)"`),
+		"yarn.lock":      regexp.MustCompile(`(?m)^"?(@?[^@"\s]+)@[^\n]*:\r?\n +version:? "?([^"\s]+)`),
+		"pnpm-lock.yaml": regexp.MustCompile(`(?m)^  '?/?(@?[^@'(\s:]+?)[@/]([0-9][^:_('\s]*)`),
+		"bun.lock":       regexp.MustCompile(`": \["(@?[^@"]+)@([0-9][^"]*)"`),
+	}
 )
 
 // packageVersions are the versions of a package that a file names: several where
 // they depend on the system or on Python's version.
 func packageVersions(file, text, name string) []string {
-	pattern := lockedEntry
-	switch {
-	case strings.HasSuffix(file, ".txt"):
+	pattern := patterns[file]
+	if strings.HasSuffix(file, ".txt") {
 		pattern = requirement
-	case file == "Pipfile.lock":
-		pattern = pipfile
-	case file == "pyproject.toml", file == "Cargo.toml":
-		pattern = project
-	case file == "package.json":
-		pattern = dependency
 	}
 	var all []string
-	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+	for _, match := range cmp.Or(pattern, lockedEntry).FindAllStringSubmatch(text, -1) {
 		for i := 1; i+1 < len(match); i += 2 {
 			if strings.EqualFold(match[i], name) {
 				all = append(all, match[i+1])
