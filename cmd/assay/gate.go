@@ -18,7 +18,7 @@ import (
 type gateFlags struct {
 	driver, base, head string
 	baseRef, dir       string
-	maxSlowdown        string
+	maxSlowdown        share
 	undecided          string
 	budget             time.Duration
 	bisect             bool
@@ -74,7 +74,8 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.BoolVar(&flags.bisect, "bisect", false, "name the first version of --driver after --good, up to --bad, that is worse")
 	f.StringVar(&flags.good, "good", "", "with --bisect: a version that is not worse")
 	f.StringVar(&flags.bad, "bad", "", "with --bisect: a later version that may be")
-	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
+	flags.maxSlowdown = 0.02
+	f.Var(&flags.maxSlowdown, "max-slowdown", "how much slower an operation may become, such as 5%; 100% is twice the time")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, with --bisect each version (default 1m), builds excluded; a third is kept to measure suspected regressions again")
 	flags.addOutputs(cmd, gate.Formats(version))
@@ -88,8 +89,8 @@ func (f gateFlags) check() error {
 	switch {
 	case f.bisect && (f.driver == "" || f.good == "" || f.bad == ""):
 		return usage(errors.New("--bisect needs --driver, --good and --bad"), "assay help gate")
-	case f.bisect && (named || f.baseRef != ""):
-		return usage(errors.New("--bisect takes --good and --bad: leave --base, --head and --base-ref out"))
+	case f.bisect && (f.base+f.head+f.baseRef != "" || f.undecided != "pass" || f.format.Name != "text" || len(f.also) > 0):
+		return usage(errors.New("--bisect takes --good and --bad, and tells each step in text: leave --base, --head, --base-ref, --undecided, --format and --output out"))
 	case !f.bisect && (f.good != "" || f.bad != ""):
 		return usage(errors.New("--good and --bad belong to --bisect"))
 	case f.bisect:
@@ -104,22 +105,12 @@ func (f gateFlags) check() error {
 	return nil
 }
 
-func (f gateFlags) rules() (gate.Rules, error) {
-	slowdown, err := fraction(f.maxSlowdown)
-	if err != nil {
-		return gate.Rules{}, usage(fmt.Errorf("--max-slowdown %w", err))
-	}
-	return gate.Rules{MaxSlowdown: slowdown, FailUndecided: f.undecided == "fail"}, nil
-}
-
 // gateRequest returns what the flags ask for, of a plan.
 func (a *app) gateRequest(name string, flags gateFlags) (*lab.Lab, gate.Request, error) {
 	r := gate.Request{PlanFile: planFile(name), Driver: flags.driver, Base: cmp.Or(flags.base, flags.good), Head: cmp.Or(flags.head, flags.bad),
-		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget}
+		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget,
+		Rules: gate.Rules{MaxSlowdown: float64(flags.maxSlowdown), FailUndecided: flags.undecided == "fail"}}
 	var err error
-	if r.Rules, err = flags.rules(); err != nil {
-		return nil, r, err
-	}
 	if r.Plan, err = readPlan(name); err != nil {
 		return nil, r, err
 	}

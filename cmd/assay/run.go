@@ -82,9 +82,17 @@ func (s *share) String() string {
 }
 
 func (s *share) Set(text string) error {
-	value, err := fraction(text)
+	digits, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(digits, 64)
+	limit := 1.0 // 5 alone may be meant to be 5 %
+	if percent {
+		value, limit = value/100, 100
+	}
+	if err != nil || !(value > 0 && value < limit) {
+		return fmt.Errorf("%q: want a share such as 2%% or 0.02; one of 1 and more needs the %%, such as 100%%", text)
+	}
 	*s = share(value)
-	return err
+	return nil
 }
 
 func (s *share) Type() string { return "string" }
@@ -246,19 +254,6 @@ func parseOnly(texts []string) (map[string][]string, error) {
 		all[key] = append(all[key], strings.Split(values, ",")...)
 	}
 	return all, nil
-}
-
-// fraction reads a share as plans write it: 2% or 0.02.
-func fraction(text string) (float64, error) {
-	digits, percent := strings.CutSuffix(text, "%")
-	value, err := strconv.ParseFloat(digits, 64)
-	if percent {
-		value /= 100
-	}
-	if err != nil || !(value > 0 && value < 1) {
-		return 0, fmt.Errorf("%q: want a share such as 2%% or 0.02", text)
-	}
-	return value, nil
 }
 
 // showResult shows the result of a run and says where it lies.

@@ -107,6 +107,9 @@ func (c *Cell) queryPlan(base, head string) {
 	}
 	was, is := accessOf(base), accessOf(head)
 	change := difference(base, head)
+	if strings.ContainsRune(head, '│') { // a drawing of trees side by side
+		change = "assay report --format json has both"
+	}
 	if c.Cost.N > 0 {
 		change += "; time of the head / time of the base: " + wording.Times(c.Cost)
 	}

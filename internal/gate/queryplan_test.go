@@ -39,6 +39,7 @@ func TestQueryPlan(t *testing.T) {
 		"an index takes its place":         {"SCAN a\nSEARCH b USING AUTOMATIC COVERING INDEX (x=?)", "SCAN a\nSEARCH b USING INDEX b_x (x=?)", unknown, false, "the query plan changed: SEARCH b USING AUTOMATIC COVERING INDEX (x=?) -> SEARCH b USING INDEX b_x (x=?)"},
 		"a scan moves into a subquery":     {"SCAN a\nSCALAR SUBQUERY 1\nSCAN b", "SCAN a\nCORRELATED SCALAR SUBQUERY 1\nSCAN b", unknown, true, "the query plan is worse: SCALAR SUBQUERY 1 -> CORRELATED SCALAR SUBQUERY 1"},
 		"tables are read in another order": {"SCAN z\nSCAN a\nSCAN b", "SCAN z\nSCAN b\nSCAN a", unknown, false, "the query plan changed: SCAN a; SCAN b -> SCAN b; SCAN a"},
+		"drawings":                         {"│ SEQ_SCAN │", "│ SEQ_SCAN ││ HASH_JOIN │", unknown, false, "the query plan changed: assay report --format json has both"},
 		"a line less":                      {"SCAN a\nUSE TEMP B-TREE FOR ORDER BY", "SCAN a", unknown, false, "the query plan changed: USE TEMP B-TREE FOR ORDER BY -> nothing"},
 	} {
 		cell := Cell{Cost: c.cost}
