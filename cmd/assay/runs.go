@@ -203,12 +203,15 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell stri
 		return err
 	}
 	defer s.Close()
-	results, unknown, err := lab.Machines(ctx, s, runs)
+	results, unknown, unlike, err := lab.Machines(ctx, s, runs)
 	if err != nil {
 		return err
 	}
 	if unknown > 0 {
 		fmt.Fprintf(a.stderr, "assay: note: runs that do not say which machine made them are left out: %d\n", unknown)
+	}
+	if unlike > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: runs of other data, by another assay or of other launches are left out: %d\n", unlike)
 	}
 	all := history.OverMachines(filter, results)
 	if len(all) == 0 {

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 var sameMachine = []string{"cpu", "cores", "memory", "virtualization", "kernel", "filesystem"}
 
 // Pool analyzes runs of one plan together, the newest first: every launch of
-// those that the newest one's machine, assay and plan text made counts. Of a
+// those that the newest one's machine, assay, plan text and data made counts. Of a
 // driver that was built anew since, only the newest build's do. More launches
 // than were fixed beforehand widen the intervals, as within one run.
 func Pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Result, error) {
@@ -49,8 +50,17 @@ func analyze(ctx context.Context, s *store.Store, pooled []assay.Run) (*analysis
 func alike(a, b assay.Run) bool { return sameCells(a, b) && a.Version == b.Version }
 
 func sameCells(a, b assay.Run) bool {
-	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && a.Options.Launches == b.Options.Launches &&
+	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && slices.Equal(data(a), data(b)) && a.Options.Launches == b.Options.Launches &&
 		!slices.ContainsFunc(sameMachine, func(fact string) bool { return a.Host[fact] != b.Host[fact] })
+}
+
+// data are the digests of the user's own files, in the order of their paths, which differ
+// between machines.
+func data(r assay.Run) (digests []string) {
+	for _, file := range slices.Sorted(maps.Keys(r.Files)) {
+		digests = append(digests, r.Files[file])
+	}
+	return digests
 }
 
 // launches are the trials of the runs, the oldest first, in the order in which
@@ -79,31 +89,32 @@ func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[
 
 // Machines analyzes the runs of the first one's plan text, those of each machine
 // together as Pool does. It leaves out, and counts, runs that do not say which machine
-// made them: two of them could be one machine's.
-func Machines(ctx context.Context, s *store.Store, runs []assay.Run) (results []*analysis.Result, unknown int, err error) {
+// made them, since two of them could be one machine's, and runs of other data, or that a
+// pool has not.
+func Machines(ctx context.Context, s *store.Store, runs []assay.Run) (results []*analysis.Result, unknown, unlike int, err error) {
 	var machines [][]assay.Run
 	for _, run := range runs {
-		if run.PlanText != runs[0].PlanText {
-			continue
-		}
-		if run.Host["machine"] == "" {
-			unknown++
-			continue
-		}
 		i := slices.IndexFunc(machines, func(those []assay.Run) bool { return run.OnMachine(those[0].Host) })
-		if i < 0 {
-			i, machines = len(machines), append(machines, nil)
+		switch {
+		case run.PlanText != runs[0].PlanText:
+		case run.Host["machine"] == "":
+			unknown++
+		case !slices.Equal(data(run), data(runs[0])):
+			unlike++
+		case i < 0:
+			machines = append(machines, []assay.Run{run})
+		default:
+			machines[i] = append(machines[i], run)
 		}
-		machines[i] = append(machines[i], run)
 	}
 	for _, those := range machines {
 		r, err := Pool(ctx, s, those)
 		if err != nil {
-			return nil, unknown, err
+			return nil, unknown, unlike, err
 		}
-		results = append(results, r)
+		results, unlike = append(results, r), unlike+len(those)-1-len(r.Earlier)
 	}
-	return results, unknown, nil
+	return results, unknown, unlike, nil
 }
 
 // Kept are the pools that were asked for last: a run that was made since changes one of many.

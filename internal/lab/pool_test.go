@@ -16,7 +16,7 @@ import (
 )
 
 // Launches of runs that are alike count together, and are never paired across
-// runs; those of another machine, plan or build do not.
+// runs; those of another machine, plan, build or data do not.
 func TestPool(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
 	must(t, err)
@@ -27,13 +27,14 @@ func TestPool(t *testing.T) {
 	}
 	newest := assay.Run{ID: "20261120-120400-0005", Plan: "p", PlanText: "name: p", Started: at, Status: assay.Finished, Host: map[string]string{"cpu": "one"},
 		Targets: targets("y"), Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Launches: 6}}
-	same, rebuilt, elsewhere, otherPlan, earlier := newest, newest, newest, newest, newest
+	same, rebuilt, elsewhere, otherPlan, grown, earlier := newest, newest, newest, newest, newest, newest
+	grown.ID, grown.Files = "20261120-115950-0001", map[string]string{"/app.db": "grown"}
 	earlier.ID, earlier.Version = "20261120-115900-0000", "v0"
 	same.ID, rebuilt.ID, elsewhere.ID, otherPlan.ID = "20261120-120300-0004", "20261120-120200-0003", "20261120-120100-0002", "20261120-120000-0001"
 	rebuilt.Targets = targets("z")
 	elsewhere.Host = map[string]string{"cpu": "two"}
 	otherPlan.PlanText = "name: p # other"
-	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan, earlier}
+	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan, grown, earlier}
 	for _, run := range runs {
 		must(t, s.Begin(t.Context(), run))
 		for launch := 1; launch <= 2; launch++ {
@@ -104,17 +105,23 @@ func TestPool(t *testing.T) {
 }
 
 // Runs of one machine count together, those of two are two results; who does not say
-// which machine it was is left out, and so is another plan text.
+// which machine it was is left out, and so are another plan text, other data and another assay.
 func TestMachines(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
 	must(t, err)
 	defer s.Close()
 	var runs []assay.Run
-	for i, machine := range []string{"one", "two", "one", "", "one"} {
+	for i, machine := range []string{"one", "two", "one", "", "one", "one", "two"} {
 		run := assay.Run{ID: fmt.Sprintf("run-%d", i), Plan: "p", PlanText: "name: p", Status: assay.Finished, Host: map[string]string{"machine": machine, "cpu": "x"},
+			Files:   map[string]string{"/home/" + machine + "/app.db": "sum"},
 			Targets: []assay.Target{{Driver: "a", DriverVersion: "v1", Build: "x"}}}
-		if i == 4 {
+		switch i {
+		case 4:
 			run.PlanText += " # other"
+		case 5:
+			run.Files["/home/one/app.db"] = "grown"
+		case 6:
+			run.Version = "v0"
 		}
 		must(t, s.Begin(t.Context(), run))
 		for launch := 1; launch <= 3; launch++ {
@@ -124,16 +131,16 @@ func TestMachines(t *testing.T) {
 		}
 		runs = append(runs, run)
 	}
-	results, unknown, err := Machines(t.Context(), s, runs)
-	if err != nil || len(results) != 2 || unknown != 1 {
-		t.Fatalf("got %d machines, %d runs of unknown ones, %v; want 2 and 1", len(results), unknown, err)
+	results, unknown, unlike, err := Machines(t.Context(), s, runs)
+	if err != nil || len(results) != 2 || unknown != 1 || unlike != 2 {
+		t.Fatalf("got %d machines, %d runs of unknown ones, %d of other data or assay, %v; want 2, 1 and 2", len(results), unknown, unlike, err)
 	}
 	for i, want := range []int{6, 3} {
 		if got := len(results[i].Tables[0].Rows[0].Counted()); got != want {
 			t.Errorf("machine %s: got %d launches, want %d", results[i].Run.Host["machine"], got, want)
 		}
 	}
-	if results, _, err := Machines(t.Context(), s, nil); err != nil || len(results) != 0 {
+	if results, _, _, err := Machines(t.Context(), s, nil); err != nil || len(results) != 0 {
 		t.Errorf("no runs: got %d results, %v", len(results), err)
 	}
 }
