@@ -121,6 +121,9 @@ const (
 	NotSlower Expectation = "not slower" // what is best may tie
 )
 
+// Differs reports whether a tie is not what is expected.
+func (e Expectation) Differs() bool { return e == Faster || e == Slower }
+
 var expectations = []Expectation{Faster, Slower, Alike, NotFaster, NotSlower}
 
 const claimsSuffix = "-claims.yaml"

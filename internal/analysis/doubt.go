@@ -316,8 +316,12 @@ func warnIfGrown(rows []*Row) {
 	}
 	slices.SortFunc(rows, func(a, b *Row) int { return count(a) - count(b) })
 	first, last := rows[0], rows[len(rows)-1]
-	c, err := stat.Rule{}.CompareUnpaired(last.series(assay.NsPerOp), first.series(assay.NsPerOp), false)
-	if count(first) == count(last) || err != nil || !(c.Ratio.Low > maxGrowth) {
+	x, y := last.series(assay.NsPerOp), first.series(assay.NsPerOp)
+	c, err := stat.Rule{}.CompareUnpaired(x, y, false)
+	if count(first) == count(last) || err != nil {
+		return
+	}
+	if c = c.Allowing(stat.Dependent(x, y), false); !(c.Ratio.Low > maxGrowth) {
 		return
 	}
 	last.warn("grows", c.Ratio.Center, "a figure of this operation holds only for its n: measure with the n of your application, or in transactions of a fixed size",

@@ -341,6 +341,9 @@ func TestGrows(t *testing.T) {
 		"perhaps": {slices.Concat(puts("n", "1000", 1000, 500), analysistest.Change(puts("n", "100000", 100000, 1500), func(t *assay.Trial) {
 			t.Figures[assay.NsPerOp] *= 0.3 + float64(t.Launch%3)
 		})), nil},
+		"perhaps it drifts": {slices.Concat(puts("n", "1000", 1000, 500), analysistest.Change(puts("n", "100000", 100000, 400), func(t *assay.Trial) {
+			t.Figures[assay.NsPerOp] *= 1.8 + 0.1*float64(t.Launch)
+		})), nil},
 		"alike":              {slices.Concat(puts("n", "1000", 1000, 500), puts("n", "100000", 100000, 600)), nil},
 		"one n":              {puts("n", "1000", 1000, 500), nil},
 		"other transactions": {slices.Concat(puts("n", "1000", 1, 5000), puts("n", "100000", 100, 50000)), nil},

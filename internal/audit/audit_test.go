@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -22,7 +23,7 @@ func measured(cells map[string]assay.Trial) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		for launch := 1; launch <= 6; launch++ {
 			for driver, trial := range cells {
-				trial.Launch, trial.Layout = launch, launch
+				trial.Launch, trial.Layout = launch, cmp.Or(trial.Layout, launch)
 				trial.Cell.Driver, trial.Cell.Operation, trial.Cell.DriverVersion = driver, "scan", "v1"
 				trial.Cell.Clients, trial.Cell.Pool = 1, 1
 				trial.Figures = map[string]float64{assay.NsPerOp: trial.Figures[assay.NsPerOp] + float64(launch)}
@@ -122,6 +123,8 @@ func TestVerdicts(t *testing.T) {
 	notApplied.Outcome, notApplied.Reason = assay.NotApplied, "mmap_size was ignored"
 	failed := trial(0, "g")
 	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	layout := trial(1000, "g")
+	layout.Layout = 1
 	wrong, late := trial(0, "g"), trial(0, "g")
 	wrong.Outcome, wrong.Reason = assay.WrongAnswer, "1 row less"
 	late.Outcome, late.Reason = assay.TimedOut, "after 1m"
@@ -142,6 +145,8 @@ func TestVerdicts(t *testing.T) {
 		"slower as stated":           {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
 		"less slow":                  {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: measured 1.5x as slow (1.5x to 1.5x), claimed 2x to 5x"},
 		"alike":                      {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
+		"alike in one layout":        {layout, trial(1020, "g"), published.Alike, 1.05, audit.Unknown, "undecided: measured 1.02x as fast (1.02x to 1.02x), claimed 0.9524x to 1.05x; one link layout, of which others can differ by 10 %"},
+		"alike in any layout":        {layout, trial(1020, "g"), published.Alike, 1.5, audit.Holds, ""},
 		"not alike":                  {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "measured 1.1x as fast (1.1x to 1.1x), claimed 0.9524x to 1.05x"},
 		"little is not faster":       {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
 		"much is faster":             {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "measured 1.3x as fast (1.3x to 1.3x), claimed at most 1.15x"},

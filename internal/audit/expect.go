@@ -13,10 +13,10 @@ import (
 // size nobody stated; and what excludes the claimed direction is as good as a tie.
 func expect(p published.Comparison, here stat.Comparison, why func() string, higherBetter bool) (Verdict, Miss, string) {
 	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
-		return expectSize(p, here.Rule(), gain(here.Ratio, higherBetter))
+		return expectSize(p, here, gain(here.Ratio, higherBetter))
 	}
 	is := here.Verdict
-	differs := p.Expect == published.Faster || p.Expect == published.Slower
+	differs := p.Expect.Differs()
 	switch {
 	case is == stat.Undecided:
 		return expectDirection(p, here, gain(here.Ratio, higherBetter), why)
@@ -59,12 +59,18 @@ func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
 }
 
 // expectSize asks whether the gain is shown to be as large as the claim says.
-func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Verdict, Miss, string) {
+func expectSize(p published.Comparison, here stat.Comparison, gain stat.Interval) (Verdict, Miss, string) {
+	rule := here.Rule()
 	low, high := p.Bounds()
-	inside, outside := rule.Place(gain, low, high)
+	_, outside := rule.Place(gain, low, high)
+	low, high = holding(p, here)
+	inside, _ := rule.Place(gain, low, high)
 	noise := ""
+	if here.OfLayout() && !p.Expect.Differs() {
+		noise = fmt.Sprintf("; one link layout, of which others can differ by %.0f %%", 100*(layouts-1))
+	}
 	if rule.Noise > 0 {
-		noise = fmt.Sprintf("; the baseline differs from itself by %.3g %%, which widens the limits on both sides", 100*rule.Noise)
+		noise += fmt.Sprintf("; the baseline differs from itself by %.3g %%, which widens the limits on both sides", 100*rule.Noise)
 	}
 	switch {
 	case inside:
@@ -74,6 +80,20 @@ func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Ver
 		return Fails, missed, missed.before(size(p, gain) + noise)
 	}
 	return Unknown, "", "undecided: " + size(p, gain) + noise
+}
+
+// layouts is what the order of functions alone can make of a ratio (Mytkowicz and others 2009),
+// as the warning layout says.
+const layouts = 1.1
+
+// holding are the gains with which a claim holds: with programs of one link layout each, a tie
+// has to be one whatever another layout does.
+func holding(p published.Comparison, here stat.Comparison) (low, high float64) {
+	low, high = p.Bounds()
+	if here.OfLayout() && !p.Expect.Differs() {
+		return low * layouts, high / layouts
+	}
+	return low, high
 }
 
 // size says what the gain is and what was expected, both in the direction of the
@@ -119,7 +139,7 @@ func beyond(p published.Comparison, gain stat.Interval) Miss {
 	switch {
 	case p.Expect == published.Faster && gain.Center > high, p.Expect == published.Slower && gain.Center < low:
 		return more
-	case p.Expect == published.Faster, p.Expect == published.Slower:
+	case p.Expect.Differs():
 		return less
 	}
 	return ""

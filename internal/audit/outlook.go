@@ -31,7 +31,14 @@ func (e Evidence) need(higherBetter bool) need {
 	center := gain(e.Here.Ratio, higherBetter).Center
 	if p := e.Comparison; p.Size+p.AtLeast > 0 {
 		low, high := p.Bounds()
-		return need{within(low, high), low <= center && center <= high}
+		holds := low <= center && center <= high
+		if holds {
+			low, high = holding(p, e.Here.Comparison)
+			if center < low || high < center { // which is due to layouts
+				return need{stat.Needed{Launches: stat.MaxMore + 1}, holds}
+			}
+		}
+		return need{within(low, high), holds}
 	}
 	margin, expect := 1+e.Here.Rule().Margin, e.Comparison.Expect
 	differs := need{within(1, math.Inf(1)), (center > 1) == (expect == published.Faster || expect == published.NotSlower)}

@@ -95,7 +95,7 @@ func TestReasonOfUndecided(t *testing.T) {
 	m := judged(t, "first", both("wide", 1, func(t *assay.Trial) { t.Figures["ns/op"] *= math.Pow(1.3, float64(1-2*(t.Launch%2))) }),
 		side(base, 10000, 1, nil), twin(base, 10500), side(head, 10000, 1, nil))
 	for operation, want := range map[string]string{"wide": "1.00x [0.785, 1.27]",
-		"noise": "1.0000x [0.99964, 1.0004]: the ratio could be 0.99964 or 1.0004 (95 % CI), and the baseline differs from itself by 4.95 % in this table"} {
+		"noise": "1.0000x [0.99974, 1.0003]: the ratio could be 0.99974 or 1.0003 (95 % CI), and the baseline differs from itself by 4.95 % in this table"} {
 		if got := find(t, m, operation).Reason; got != want {
 			t.Errorf("%s: got %q, want %q", operation, got, want)
 		}

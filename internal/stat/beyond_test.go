@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -23,6 +24,17 @@ func TestBeyondIsWherePlaceIsOutside(t *testing.T) {
 				}
 			}
 		}
+	}
+	var x, y []float64
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 24 {
+		x, y = append(x, math.Exp(0.01*random.NormFloat64())), append(y, math.Exp(0.01*random.NormFloat64()))
+	}
+	p, err := NewPairs(x, y)
+	c, ok := Rule{}.CompareInTurn(x, y, false)
+	// The standard error is wider * sd / sqrt(n), with n / wider^2 - 1 degrees of freedom.
+	if se := c.standardError(); err != nil || !ok || math.Abs(se*se*(c.Own+1)/(p.SD*p.SD)-1) > 1e-9 {
+		t.Errorf("in turn: standard error %v with %v degrees of freedom, of figures that spread by %v", se, c.Own, p.SD)
 	}
 	if p := (Comparison{Ratio: Interval{N: 1, Center: 5}}).Beyond(0, 1); p != 1 {
 		t.Errorf("one launch: p %v, want 1", p)

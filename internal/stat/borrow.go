@@ -65,7 +65,11 @@ func borrow(tables []spread) *borrowing {
 // it, but for its small part in the variance of the run.
 func (b *borrowing) prior(table spread, own Pairs, uncertain float64) Prior {
 	p := b.run
-	if freedom := table.freedom - own.freedom(); freedom > 0 {
+	freedom := table.freedom
+	if own.SD > 0 { // as newSpread
+		freedom -= own.freedom()
+	}
+	if freedom > 0 {
 		// What is orthogonal to the comparison in the table's blocks.
 		rest := max(0, table.freedom*table.variance-own.freedom()*own.variance()) / freedom
 		p.Variance = (p.Freedom*p.Variance + freedom*rest) / (p.Freedom + freedom)

@@ -23,16 +23,17 @@ func TestUnbiasedLog(t *testing.T) {
 // twice, would make its interval too narrow.
 func TestPriorLeavesOutItsOwn(t *testing.T) {
 	b := borrow(nil)
-	own := Pairs{N: 5, SD: 0.1}
 	for _, test := range []struct {
 		name  string
+		own   Pairs
 		table spread
 		want  Prior
 	}{
-		{"others vary more", spread{variance: 0.02, freedom: 8}, Prior{Variance: 0.03, Freedom: b.shrink(4, 0)}}, // (8 * 0.02 - 4 * 0.01) / 4
-		{"it is alone", spread{variance: 0.01, freedom: 4}, Prior{}},
+		{"others vary more", Pairs{N: 5, SD: 0.1}, spread{variance: 0.02, freedom: 8}, Prior{Variance: 0.03, Freedom: b.shrink(4, 0)}}, // (8 * 0.02 - 4 * 0.01) / 4
+		{"it is alone", Pairs{N: 5, SD: 0.1}, spread{variance: 0.01, freedom: 4}, Prior{}},
+		{"it does not vary", Pairs{N: 5}, spread{variance: 0.02, freedom: 8}, Prior{Variance: 0.02, Freedom: b.shrink(8, 0)}},
 	} {
-		if got := b.prior(test.table, own, 0); math.Abs(got.Variance-test.want.Variance) > 1e-12 || got.Freedom != test.want.Freedom {
+		if got := b.prior(test.table, test.own, 0); math.Abs(got.Variance-test.want.Variance) > 1e-12 || got.Freedom != test.want.Freedom {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)
 		}
 	}

@@ -104,7 +104,15 @@ func (r Rule) Ratio(p Pairs) Interval { return r.sample(p, Prior{}).interval(mat
 // settle takes what the comparison is worth in a family.
 func (c *Comparison) settle(adjusted, factor float64, together int) {
 	c.Adjusted, c.factor, c.Together = adjusted, factor, together
-	c.Verdict, c.Reason = c.rule.decide(c.gain, factor)
+	c.conclude(c.rule.decide(c.gain, factor))
+}
+
+// conclude takes what was decided, but for an equivalence of one layout.
+func (c *Comparison) conclude(verdict Verdict, reason Reason) {
+	if c.oneLayout && verdict == Equivalent {
+		verdict, reason = Undecided, OneLayout
+	}
+	c.Verdict, c.Reason = verdict, reason
 }
 
 // Rule returns the rule that judged, with the noise that was found.
@@ -128,7 +136,7 @@ func (c Comparison) After(looks int) Comparison {
 func (c Comparison) Within(margin float64) Comparison {
 	if margin < c.rule.Margin {
 		c.rule.Margin = margin
-		c.Verdict, c.Reason = c.rule.decide(c.gain, c.factor)
+		c.settle(c.Adjusted, c.factor, c.Together)
 	}
 	return c
 }
@@ -137,9 +145,7 @@ func (c Comparison) Within(margin float64) Comparison {
 // further launches do not show what another one would do.
 func (c Comparison) OfOneLayout() Comparison {
 	c.oneLayout = true
-	if c.Verdict == Equivalent {
-		c.Verdict, c.Reason = Undecided, OneLayout
-	}
+	c.conclude(c.Verdict, c.Reason)
 	return c
 }
 

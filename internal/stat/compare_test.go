@@ -283,6 +283,9 @@ func ExampleRule_Compare() {
 // A comparison within a smaller margin is what that margin says from the beginning, in its
 // family and turned round; a larger margin changes nothing.
 func TestWithin(t *testing.T) {
+	if c, err := (Rule{Margin: 0.02}).Compare([]float64{1, 1, 1}, []float64{1, 1, 1}, false); err != nil || c.OfOneLayout().Within(0.01).Reason != OneLayout || c.OfOneLayout().After(1).Reason != OneLayout {
+		t.Errorf("of one layout, %v: got %+v and %+v, want that it is undecided", err, c.OfOneLayout().Within(0.01), c.OfOneLayout().After(1))
+	}
 	table := NewTable([][]float64{{0, 0.01, 0.02, 0}, {0.012, 0.022, 0.033, 0.011}, {0.001, 0.012, 0.02, 0.001}, {0.1, 0.111, 0.12, 0.1}, {0.009, 0.011, 0.028, 0.002}})
 	table.Tests = []Test{{A: 1, Baseline: true}, {A: 2, Baseline: true}, {A: 3, Baseline: true}, {A: 4, Baseline: true}}
 	judged := func(margin float64) []Comparison { return Rule{Margin: margin}.Judge([]Table{table})[0].Comparisons }

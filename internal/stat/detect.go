@@ -176,39 +176,6 @@ func median(values []float64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
-	values = slices.Clone(values)
-	high := smallest(values, n/2)
-	if n%2 == 1 {
-		return high
-	}
-	return (slices.Max(values[:n/2]) + high) / 2
-}
-
-// smallest returns the value that would be at position k if the values were sorted, and
-// brings it there, what is not larger before it (Hoare 1961).
-func smallest(values []float64, k int) float64 {
-	for low, high := 0, len(values)-1; low < high; {
-		pivot, i, j := values[(low+high)/2], low, high
-		for i <= j {
-			for values[i] < pivot {
-				i++
-			}
-			for values[j] > pivot {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			high = j
-		case k >= i:
-			low = i
-		default:
-			return values[k]
-		}
-	}
-	return values[k]
+	values = slices.Sorted(slices.Values(values))
+	return (values[(n-1)/2] + values[n/2]) / 2
 }

@@ -59,12 +59,9 @@ func newMembers(tables []Table) *members {
 	}
 	m.factors = slices.Repeat([]float64{1}, len(m.places))
 	for range factorSteps {
-		m.all = m.newSums()
-		for i := range m.tables {
-			m.add(m.all, i, 1)
-		}
-		m.all.step(m.factors)
+		m.total().step(m.factors)
 	}
+	m.all = m.total()
 	return m
 }
 
@@ -75,9 +72,14 @@ func (m *members) place(name string) int {
 	return m.places[name]
 }
 
-func (m *members) newSums() sums {
+// total are the sums over all tables.
+func (m *members) total() sums {
 	n := len(m.places)
-	return sums{n, make([]float64, n*n), make([]float64, n*n)}
+	s := sums{n, make([]float64, n*n), make([]float64, n*n)}
+	for i := range m.tables {
+		m.add(s, i, 1)
+	}
+	return s
 }
 
 // add adds the pairs of a table, as shares of the variance that it has without what its

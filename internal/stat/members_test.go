@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -84,6 +85,9 @@ func TestFactors(t *testing.T) {
 	}
 	tables := named(rand.New(rand.NewPCG(1, 1)), 8, 5, 3, 5)
 	want := newMembers(tables).of(0)(Pairs{Members: [2]string{"4", "0"}})
+	if m := newMembers(tables); !slices.Equal(m.all.squares, m.total().squares) {
+		t.Errorf("got the sums %v, want those of the factors, %v", m.all.squares, m.total().squares)
+	}
 	if want.times < 2 {
 		t.Errorf("got a factor of %.2f for a member of 25 times the variance", want.times)
 	}

@@ -70,7 +70,7 @@ func (r Rule) CompareInTurn(figures, others []float64, higherBetter bool) (c Com
 	if differences.freedom = float64(p.N)/(d.wider()*d.wider()) - 1; differences.freedom < minInTurnFreedom {
 		return Comparison{}, false
 	}
-	c = Comparison{Ratio: differences.interval(math.Exp), Level: differences.claimed(), rule: r}
+	c = Comparison{Ratio: differences.interval(math.Exp), Own: differences.freedom, Level: differences.claimed(), rule: r}
 	return c.Allowing(d, higherBetter), true
 }
 
@@ -164,7 +164,7 @@ func (c Comparison) Allowing(d Dependence, higherBetter bool) Comparison {
 	if !higherBetter {
 		low, high = -high, -low
 	}
-	c.Verdict, c.Reason = c.rule.decideBounds(c.Ratio.N, low, high)
+	c.conclude(c.rule.decideBounds(c.Ratio.N, low, high))
 	return c
 }
 
