@@ -17,9 +17,9 @@ const (
 	// minOperations is how many operations every window has per client, so
 	// that it is work and not ramp-up that is measured.
 	minOperations = 10
-	// busyPatience is how long one operation is tried again before its busy
+	// BusyPatience is how long one operation is tried again before its busy
 	// answer counts as an error.
-	busyPatience = 10 * time.Second
+	BusyPatience = 10 * time.Second
 	// maxErrors ends a window early: nothing it measures will be reported.
 	maxErrors = 1000
 )
@@ -253,7 +253,7 @@ func (b *busies) retry(err error, do func() (int, error)) (rows int, last error)
 	for began := clock(); ; runtime.Gosched() {
 		b.note(err)
 		rows, err = do()
-		if !errors.Is(err, ErrBusy) || clock()-began > int64(busyPatience) {
+		if !errors.Is(err, ErrBusy) || clock()-began > int64(BusyPatience) {
 			return rows, err
 		}
 	}

@@ -35,22 +35,6 @@ func prepareOperation(db Database, spec wire.Operation, clients int) (*prepared,
 	return p, nil
 }
 
-// FirstArguments returns the first arguments of a step, which ask how it is run; all nil
-// where the trace has no rows.
-func FirstArguments(steps []wire.Step, step int, trace *column.File) []any {
-	first := 0
-	for _, before := range steps[:step] {
-		first += before.Args
-	}
-	values := make([]any, steps[step].Args)
-	for i := range values {
-		if trace.Rows() > 0 {
-			values[i] = trace.Value(first+i, 0)
-		}
-	}
-	return values
-}
-
 // expectedRows is the number of rows of one Do. The parts of a mix check
 // their own.
 func expectedRows(spec wire.Operation) int {

@@ -19,21 +19,12 @@ const Engine = "duckdb"
 var Settings = setting.Table{
 	memory("checkpoint_threshold"),
 	memory("memory_limit"),
-	boolean("preserve_insertion_order"),
+	setting.Switch("preserve_insertion_order", "false", "true"),
 	setting.Integer("threads", 1, 1024),
 }
 
 // Alone lists those that no other engine has.
 var Alone = slices.DeleteFunc(slices.Clone(Settings), func(s setting.Setting) bool { return s.Name == "threads" })
-
-// boolean is a switch that reads back as true or false.
-func boolean(name string) setting.Setting {
-	s := setting.Boolean(name)
-	return setting.Custom(name, s.Want, func(value string) (string, bool) {
-		number, err := s.Normal(value)
-		return map[string]string{"0": "false", "1": "true"}[number], err == nil
-	})
-}
 
 // memory is an amount as DuckDB takes it. It shows one decimal only, so that of
 // others than these nobody could say whether they are in effect.

@@ -14,6 +14,7 @@ import (
 // itself says of its class stands. The settings are nil where no connection that writes
 // was read back.
 func Claimed(capabilities []string, opened wire.Opened, read []wire.Connection) (class string, settings map[string]string) {
+	found := false
 	for _, c := range read {
 		if !wire.IsWriter(c.Name) {
 			continue
@@ -25,8 +26,8 @@ func Claimed(capabilities []string, opened wire.Opened, read []wire.Connection) 
 		case !slices.Contains(capabilities, wire.CapKV):
 			own = sqlite.Durability(c.Settings)
 		}
-		if settings == nil || slices.Index(wire.Durabilities, own) < slices.Index(wire.Durabilities, class) {
-			class, settings = own, c.Settings
+		if !found || slices.Index(wire.Durabilities, own) < slices.Index(wire.Durabilities, class) {
+			class, settings, found = own, c.Settings, true
 		}
 	}
 	if opened.Durability != "" {

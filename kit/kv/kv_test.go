@@ -50,6 +50,7 @@ func TestClaimed(t *testing.T) {
 		{sql, "", []wire.Connection{on("writer-1", "wal", "2"), on("writer-2", "wal", "1")}, "consistent", 1},
 		{sql, "", []wire.Connection{on("writer-1", "wal", "2"), on("writer-2", "wal", "")}, "", 1},
 		{sql, "", []wire.Connection{on("writer-1", "wal", "1"), on("writer-2", "memory", "2")}, "none", 1},
+		{sql, "", []wire.Connection{{Name: "writer-1"}, on("writer-2", "wal", "2")}, "", 0},
 		{sql, "", []wire.Connection{server("on")}, "", 0}, // SQLite has no such settings
 		{postgresql, "", []wire.Connection{server("off")}, "consistent", 0},
 		{postgresql, "", []wire.Connection{on("writer-1", "wal", "2")}, "", 0},

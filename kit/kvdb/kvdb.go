@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"time"
 
 	"assay/kit"
 	"assay/kit/column"
@@ -227,8 +228,9 @@ func (d *database) Load(records *column.File) error {
 			}
 			return nil
 		}
+		began := time.Now()
 		err := d.store.Update(batch)
-		for errors.Is(d.busy(err), kit.ErrBusy) {
+		for errors.Is(d.busy(err), kit.ErrBusy) && time.Since(began) < kit.BusyPatience {
 			err = d.store.Update(batch)
 		}
 		if err != nil {

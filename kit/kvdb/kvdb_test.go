@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"assay/kit"
 	"assay/kit/column"
@@ -463,4 +465,26 @@ func (s twice) View(look func(Getter) error) error {
 		return err
 	}
 	return s.memory.View(look)
+}
+
+// A store that stays busy ends the loading.
+func TestLoadOfBusyStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		always := errors.New("busy")
+		db := &database{driver: Driver{Busy: func(err error) bool { return errors.Is(err, always) }}, store: busyStore{err: always}}
+		records := columntest.Open(t, []column.Type{column.Blob, column.Blob}, []any{[]byte("a"), []byte("1")})
+		if err := db.Load(records); !errors.Is(err, always) {
+			t.Errorf("got %v, want %v", err, always)
+		}
+	})
+}
+
+type busyStore struct {
+	Store
+	err error
+}
+
+func (s busyStore) Update(func(Writer) error) error {
+	time.Sleep(time.Second)
+	return s.err
 }

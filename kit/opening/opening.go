@@ -70,15 +70,6 @@ func (s *Source) issue(name, value string, send Send) error {
 	return nil
 }
 
-// MemoryDSN is the DSN of a database in memory, one that connections share or one
-// connection's own. ncruces takes :memory:?_pragma=... for the name of a file.
-func MemoryDSN(shared bool) string {
-	if shared {
-		return sqlite.MemoryDSN(2)
-	}
-	return "file::memory:"
-}
-
 // Fill copies the prepared file into a connection's database in memory.
 func Fill(memory sqlite.Conn, d proof.Driver, path, vfs string) error {
 	file, err := d.Plain("file:" + sqlite.EscapePath(path))

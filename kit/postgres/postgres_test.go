@@ -31,7 +31,7 @@ func TestSchema(t *testing.T) {
 func TestNormal(t *testing.T) {
 	for _, test := range []struct{ name, value, want string }{
 		{"fsync", "on", "on"}, {"fsync", "0", "off"}, {"synchronous_commit", "OFF", "off"},
-		{"shared_buffers", "128MB", "134217728"}, {"shared_buffers", "134217728", "134217728"}, {"work_mem", "4096 kB", "4194304"},
+		{"shared_buffers", "128MB", "134217728"}, {"shared_buffers", "134217728", "134217728"}, {"work_mem", "4096 kB", "4194304"}, {"max_wal_size", "1TB", "1099511627776"},
 		{"shared_buffers", "much", ""}, {"shared_buffers", "9223372036854775807GB", ""}, {"synchronous_commit", "perhaps", ""},
 		{"wal_compression", "on", "pglz"}, {"wal_compression", "LZ4", "lz4"}, {"wal_compression", "off", "off"}, {"wal_compression", "gzip", ""},
 		{"effective_io_concurrency", "200", "200"}, {"effective_io_concurrency", "1001", ""}, {"effective_io_concurrency", "-1", ""},

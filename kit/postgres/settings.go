@@ -31,14 +31,14 @@ const (
 // connection. Amounts of memory read back in bytes.
 var Settings = setting.Table{
 	whole("effective_io_concurrency", 1000),
-	boolean("fsync"),
-	boolean("full_page_writes"),
-	boolean("jit"),
+	setting.Switch("fsync", "off", "on"),
+	setting.Switch("full_page_writes", "off", "on"),
+	setting.Switch("jit", "off", "on"),
 	memory("max_wal_size"),
 	memory("shared_buffers"),
-	words("synchronous_commit", "off", "local", "on"),
+	setting.Words("synchronous_commit", "off", "local", "on").AtOpen(),
 	compression("wal_compression"),
-	words("wal_sync_method", "fsync", "fdatasync", "open_sync", "open_datasync"),
+	setting.Words("wal_sync_method", "fsync", "fdatasync", "open_sync", "open_datasync").AtOpen(),
 	memory("work_mem"),
 }
 
@@ -75,15 +75,6 @@ func Durability(effective map[string]string) string {
 	return "power"
 }
 
-// boolean is a switch that reads back as on or off.
-func boolean(name string) setting.Setting {
-	s := setting.Boolean(name)
-	return setting.Custom(name, "on or off", func(value string) (string, bool) {
-		number, err := s.Normal(value)
-		return map[string]string{"0": "off", "1": "on"}[number], err == nil
-	})
-}
-
 // whole is a number from 0 to most.
 func whole(name string, most int) setting.Setting {
 	return setting.Custom(name, "a whole number up to "+strconv.Itoa(most), func(value string) (string, bool) {
@@ -95,7 +86,7 @@ func whole(name string, most int) setting.Setting {
 // compression is a method of compression. Before version 15 the only one was on, which
 // is pglz since.
 func compression(name string) setting.Setting {
-	s := words(name, "off", "pglz", "lz4", "zstd")
+	s := setting.Words(name, "off", "pglz", "lz4", "zstd")
 	return setting.Custom(name, s.Want, func(value string) (string, bool) {
 		if strings.EqualFold(value, "on") {
 			value = "pglz"
@@ -105,25 +96,11 @@ func compression(name string) setting.Setting {
 	})
 }
 
-// words is a setting that reads back as one of some words.
-func words(name string, all ...string) setting.Setting {
-	s := setting.Custom(name, strings.Join(all, ", "), func(value string) (string, bool) {
-		for _, word := range all {
-			if strings.EqualFold(word, value) {
-				return word, true
-			}
-		}
-		return "", false
-	})
-	s.Words = all
-	return s
-}
-
 // units are those that PostgreSQL knows of memory, in bytes.
 var units = []struct {
 	name  string
 	bytes int64
-}{{"kB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"B", 1}}
+}{{"kB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"B", 1}}
 
 // memory is an amount in bytes, or with a unit as PostgreSQL shows it: 128MB.
 func memory(name string) setting.Setting {

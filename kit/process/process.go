@@ -94,6 +94,12 @@ func keepMonitorAwake(command *exec.Cmd) {
 	command.Env = append(command.Environ(), setting)
 }
 
+// WithoutPostgres is an environment without the variables by which clients of PostgreSQL
+// take another server, or other settings, than those that they are given.
+func WithoutPostgres(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool { return strings.HasPrefix(variable, "PG") })
+}
+
 // NotInstalled is the exit status of a worker that lacks what it is written in
 // (EX_UNAVAILABLE of sysexits.h).
 const NotInstalled = 69
@@ -139,6 +145,7 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	all := append(slices.Clone(options.Under), program)
 	command := exec.Command(all[0], all[1:]...)
 	command.Dir = options.Dir
+	command.Env = WithoutPostgres(command.Environ())
 	if options.Paused {
 		keepMonitorAwake(command)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -386,5 +387,15 @@ func TestFind(t *testing.T) {
 		if _, err := Find(name); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
+	}
+}
+
+// A worker asks the server that it is told, whatever the user's own one is.
+func TestNoVariablesOfPostgres(t *testing.T) {
+	t.Setenv("PGHOSTADDR", "127.0.0.1")
+	t.Setenv("PGOPTIONS", "-c fsync=off")
+	w := begin(t, "honest", Options{})
+	if i := slices.IndexFunc(w.command.Env, func(variable string) bool { return strings.HasPrefix(variable, "PG") }); i >= 0 || len(w.command.Env) == 0 {
+		t.Errorf("got %q of %d variables", w.command.Env[max(0, i)], len(w.command.Env))
 	}
 }

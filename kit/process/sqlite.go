@@ -65,7 +65,7 @@ func (w *sqliteWorker) source(request wire.Open) (s *opening.Source, left map[st
 		}
 	}
 	request.Settings = settings
-	s, err = opening.NewSource(request, opening.MemoryDSN(request.Readers+request.Writers > 1), func(name, _ string) (parameter, otherwise string, err error) {
+	s, err = opening.NewSource(request, sqlite.MemoryDSN(request.Readers+request.Writers > 1), func(name, _ string) (parameter, otherwise string, err error) {
 		switch {
 		case name == "mutex":
 			return "", "", wire.Errorf(wire.Unsupported, "this worker has no way to set mutex")

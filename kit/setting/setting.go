@@ -146,6 +146,15 @@ func Boolean(name string) Setting {
 	return s
 }
 
+// Switch is a switch of another engine, that reads back as one of two words.
+func Switch(name, off, on string) Setting {
+	s := Boolean(name)
+	return Custom(name, s.Want, func(value string) (string, bool) {
+		number, ok := s.normal(value)
+		return map[string]string{"0": off, "1": on}[number], ok
+	})
+}
+
 // Integer is a setting that reads back as a whole number of a range.
 func Integer(name string, low, high int64) Setting {
 	want := fmt.Sprintf("a whole number from %d to %d", low, high)

@@ -37,7 +37,7 @@ func connect(d Driver, request wire.Open) (*connector, error) {
 	if request.DSN != "" {
 		request.Settings = nil // it has them
 	}
-	c.source, err = opening.NewSource(request, opening.MemoryDSN(c.shared), d.send)
+	c.source, err = opening.NewSource(request, sqlite.MemoryDSN(c.shared), d.send)
 	return c, err
 }
 

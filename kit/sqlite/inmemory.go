@@ -43,13 +43,14 @@ func Value(query func(string) ([][]string, error), sql string) (string, error) {
 // process share.
 func memoryName() string { return fmt.Sprintf("/assay-%d", os.Getpid()) }
 
-// MemoryDSN is the DSN of a database in memory for so many connections. Where
-// they are several they share it, by SQLite's own VFS memdb (3.36 and newer).
-func MemoryDSN(connections int) string {
-	if connections == 1 {
-		return ":memory:"
+// MemoryDSN is the DSN of a database in memory, one that connections share by SQLite's own
+// VFS memdb (3.36 and newer), or one connection's own. ncruces takes :memory:?_pragma=...
+// for the name of a file.
+func MemoryDSN(shared bool) string {
+	if shared {
+		return "file:" + memoryName() + "?vfs=memdb"
 	}
-	return "file:" + memoryName() + "?vfs=memdb"
+	return "file::memory:"
 }
 
 // Fill copies the database in a file into an empty one in memory. The file is

@@ -93,7 +93,7 @@ func (d Driver) memory(connections int) string {
 	if connections > 1 && d.Memory != "" {
 		return d.Memory
 	}
-	return opening.MemoryDSN(connections > 1)
+	return sqlite.MemoryDSN(connections > 1)
 }
 
 // plain is a connection for what is not measured: proofs, and copies.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
+	"net/netip"
 	"regexp"
 	"runtime"
 	"slices"
@@ -324,7 +324,7 @@ var servedPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
 // URL is where requests go, to which /POSITION is added. A worker must not have
 // another machine asked and measured in its place, nor add to requests.
 func (s Served) URL() (string, error) {
-	if host, _, err := net.SplitHostPort(s.Address); err != nil || !net.ParseIP(host).IsLoopback() {
+	if address, err := netip.ParseAddrPort(s.Address); err != nil || !address.Addr().IsLoopback() {
 		return "", fmt.Errorf("the worker serves at %q: want a port of the loopback interface", s.Address)
 	}
 	if !servedPath.MatchString(s.Path) {

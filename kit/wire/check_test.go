@@ -269,6 +269,8 @@ func TestServedURL(t *testing.T) {
 		{Served{Address: "127.0.0.1:80", Path: "/a/b"}, "http://127.0.0.1:80/a/b", ""},
 		{Served{Address: "192.168.0.1:80"}, "", "loopback"},
 		{Served{Address: "localhost.example.org:80"}, "", "loopback"},
+		{Served{Address: "127.0.0.1:80@evil.example"}, "", "loopback"},
+		{Served{Address: "127.0.0.1:8080/x?y="}, "", "loopback"},
 		{Served{Address: "127.0.0.1:80", Path: "a"}, "", "at the path"},
 		{Served{Address: "127.0.0.1:80", Path: "/{n}"}, "", "at the path"},
 		{Served{Address: "127.0.0.1:80", Path: "/a HTTP/1.1\r\nX: y"}, "", "at the path"},

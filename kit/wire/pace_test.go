@@ -126,16 +126,24 @@ func TestPaceOfCPUTime(t *testing.T) {
 	all := int64(runtime.NumCPU())
 	for name, c := range map[string]struct {
 		nanos, cpu int64
+		failed     int // calls of two clients before, with an error
 		calls      int
 		want       string
 	}{
-		"all processors":      {50e6, all * 50e6, 200, ""},
-		"ten times as many":   {50e6, 10 * all * 50e6, 1, "its clock is too slow"},
-		"what a call needs":   {1e6, all*1e6 + 1e6, 2000, ""},
-		"twice, a short call": {50e6, all*50e6 + 50e6, 1, ""},
+		"all processors":              {50e6, all * 50e6, 0, 200, ""},
+		"after an error":              {50e6, all * 50e6, 1, 200, ""},
+		"ten times as many":           {50e6, 10 * all * 50e6, 0, 1, "its clock is too slow"},
+		"ten times as many, after it": {50e6, 10 * all * 50e6, 1, 1, "its clock is too slow"},
+		"what a call needs":           {1e6, all*1e6 + 1e6, 0, 2000, ""},
+		"twice, a short call":         {50e6, all*50e6 + 50e6, 0, 1, ""},
 	} {
 		var pace Pace
 		var err error
+		for range c.failed {
+			call, m := honest()
+			call.Clients, m.Errors = 2, 1
+			err = cmp.Or(err, pace.Add(m, call))
+		}
 		for range c.calls {
 			call, m := honest()
 			m.Nanos, m.Counters.CPU, call.Took = c.nanos, c.cpu, time.Duration(c.nanos)

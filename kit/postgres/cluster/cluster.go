@@ -287,7 +287,7 @@ func (c *Cluster) Run(ctx context.Context, script io.Reader) error {
 	command := exec.CommandContext(ctx, c.programs.path("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", c.options.Socket,
 		"-p", strconv.Itoa(postgres.Port), "-U", postgres.User, "-d", postgres.Database, "-f", "-")
 	command.Stdin = script
-	command.Env = append(os.Environ(), "PGOPTIONS=", "PGCLIENTENCODING=UTF8")
+	command.Env = append(process.WithoutPostgres(os.Environ()), "PGCLIENTENCODING=UTF8")
 	out, err := command.CombinedOutput()
 	switch {
 	case err == nil:

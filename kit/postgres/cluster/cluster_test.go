@@ -92,6 +92,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestStartAndStop(t *testing.T) {
+	t.Setenv("PGHOSTADDR", "127.0.0.1") // another server's
 	c := start(t, map[string]string{"synchronous_commit": "off", "shared_buffers": "33554432"})
 	check := `DO $$ BEGIN
 		ASSERT current_setting('synchronous_commit') = 'off';

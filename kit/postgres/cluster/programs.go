@@ -19,6 +19,7 @@ import (
 	"strconv"
 
 	"assay/kit/postgres"
+	"assay/kit/process"
 )
 
 // Programs are those of an installed PostgreSQL.
@@ -89,7 +90,7 @@ func (p Programs) Check(ctx context.Context, socket string) error {
 	}
 	command := exec.CommandContext(ctx, program, "-h", socket, "-p", strconv.Itoa(postgres.Port), "-U", postgres.User,
 		"-d", postgres.Database, "--install-missing", "--heapallindexed")
-	command.Env, command.WaitDelay = append(os.Environ(), "PGOPTIONS="), quitPatience
+	command.Env, command.WaitDelay = process.WithoutPostgres(os.Environ()), quitPatience
 	out, err := command.CombinedOutput()
 	missing := bytes.Contains(out, []byte(`extension "amcheck" is not available`)) ||
 		bytes.Contains(out, []byte("could not open extension control file")) // PostgreSQL 14

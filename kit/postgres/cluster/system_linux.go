@@ -47,24 +47,33 @@ func usage(pid int) Usage {
 		}
 		return text
 	}
-	if words := bytes.Fields(read("schedstat")); len(words) > 0 {
-		u.CPU = time.Duration(number(words[0]))
-	}
-	stat := read("stat")
-	if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > childrenSystem {
-		u.CPU += tick * time.Duration(number(fields[childrenUser])+number(fields[childrenSystem]))
-	}
+	u.CPU = cpu(read("schedstat"), read("stat"))
 	io, status := read("io"), read("status")
 	u.Read, u.Fetched, u.Written = field(io, "rchar:"), field(io, "\nread_bytes:"), field(io, "\nwrite_bytes:")
 	u.Switches = field(status, "\nvoluntary_ctxt_switches:") + field(status, "\nnonvoluntary_ctxt_switches:")
 	return u
 }
 
+// cpu is the CPU time of a process with its ended children: its own by schedstat, and
+// in ticks where the kernel does not count that.
+func cpu(schedstat, stat []byte) time.Duration {
+	own, ticks := field(schedstat, ""), int64(0)
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= childrenSystem {
+		return time.Duration(own)
+	}
+	if own == 0 {
+		ticks = number(fields[ownUser]) + number(fields[ownSystem])
+	}
+	return time.Duration(own) + tick*time.Duration(ticks+number(fields[childrenUser])+number(fields[childrenSystem]))
+}
+
 // The fields of /proc/PID/stat that follow the name, counted from the state, and
 // their unit, which is the same on all systems that Go runs on.
 const (
-	childrenUser, childrenSystem = 13, 14
-	tick                         = 10 * time.Millisecond
+	ownUser, ownSystem, childrenUser, childrenSystem = 11, 12, 13, 14
+
+	tick = 10 * time.Millisecond
 )
 
 // field returns the number behind a name; 0 without one.
