@@ -133,7 +133,7 @@ func (b *bisector) search(ctx context.Context, plans bool, worse string) (low, h
 		}
 		worse, err := b.judge(ctx, at, plans)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errNotKept):
+		case ctx.Err() != nil || errors.Is(err, errNotKept) || errors.Is(err, build.ErrUnreachable): // it says nothing of the version
 			return 0, 0, "", err
 		case err != nil:
 			if errors.As(err, new(undecidedError)) {

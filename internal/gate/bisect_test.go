@@ -93,6 +93,11 @@ func TestBisect(t *testing.T) {
 	if got, err := r.bisector(16, map[string]string{}).find(t.Context()); err == nil {
 		t.Errorf("the bad version cannot be built: got %+v, want an error", got)
 	}
+	b := (&registry{}).bisector(16, map[string]string{"plans 1.16.0": "worse"})
+	b.plans = func(context.Context, string) (map[string]string, error) { return nil, build.ErrUnreachable }
+	if got, err := b.find(t.Context()); !errors.Is(err, build.ErrUnreachable) {
+		t.Errorf("the registry cannot be reached: got %+v, %v, want that error", got, err)
+	}
 }
 
 // That the bad version is undecided is said, and not kept: it does not say that none is worse.
