@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os/exec"
@@ -58,7 +59,7 @@ func (t *tools) load() error {
 			rate, err := t.rate(g.args, g.rate, "http://"+address+"/")
 			if err != nil {
 				fmt.Printf("load: skipped: %s (%v)\n", g.name, err)
-				continue
+				rate = math.NaN()
 			}
 			others[g.name] = append(others[g.name], rate)
 		}
@@ -71,12 +72,14 @@ func (t *tools) load() error {
 
 // sayRate says by how much our rate is another's, round by round.
 func (t *tools) sayRate(name string, ours, theirs []float64, bar string, least float64) {
-	if len(theirs) < len(ours) {
-		return // it was skipped, by name
-	}
 	var ratios []float64
 	for i, rate := range theirs {
-		ratios = append(ratios, ours[i]/rate)
+		if !math.IsNaN(rate) {
+			ratios = append(ratios, ours[i]/rate)
+		}
+	}
+	if len(ratios) == 0 {
+		return // it was skipped, by name
 	}
 	say("load: requests a second / those of "+name, stat.LogInterval(ratios), "", bar, least, 1e9)
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"assay/internal/stat"
@@ -48,11 +49,14 @@ func (t *tools) loop() error {
 	return nil
 }
 
+// missed says that a bar was.
+var missed bool
+
 // say prints a line with a figure, its interval and its bar.
 func say(what string, i stat.Interval, unit, bar string, low, high float64) {
 	verdict := "ok"
 	if i.Center < low || i.Center > high || math.IsNaN(i.Center) {
-		verdict = "MISSED"
+		verdict, missed = "MISSED", missed || !strings.HasPrefix(bar, "wished")
 	}
 	interval := ""
 	if i.Known() {

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,6 +99,9 @@ func check(ctx context.Context, names []string) error {
 		if err := p.run(t); err != nil {
 			return err
 		}
+	}
+	if missed {
+		return errors.New("a bar is missed")
 	}
 	return nil
 }

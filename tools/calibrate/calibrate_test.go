@@ -117,6 +117,14 @@ func TestSidesAreScaled(t *testing.T) {
 	}
 }
 
+// What differs by the margin is not equivalent, which is the hardest case.
+func TestDifferentFromTheMarginOn(t *testing.T) {
+	e := experiment{scenario: scenario{tables: 1, members: 4}, judge: chosen, launches: 3, truth: apart(1 + margin)}
+	if got := e.simulate(1, 1); got.different != 2 {
+		t.Errorf("%d of the comparisons differ, want 2", got.different)
+	}
+}
+
 func TestLayoutMeans(t *testing.T) {
 	if got, want := layoutMeans([]float64{1, 5, 3, 7, 2}, 2), []float64{2, 6}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -126,6 +134,7 @@ func TestLayoutMeans(t *testing.T) {
 // A rule that does not count looks misses the bar.
 func TestPlantedLooksMissTheBar(t *testing.T) {
 	s := []scenario{{name: "7 %"}}
+	forgetful := func(int) stat.Rule { return stat.Rule{Margin: margin, Planned: 1} }
 	for name, c := range map[string]struct {
 		rule   lookRule
 		missed bool

@@ -21,7 +21,7 @@ func TestBarsAreDocumented(t *testing.T) {
 		got = append(got, strings.TrimSpace(cells[len(cells)-2]))
 	}
 	want := []string{fmt.Sprintf("%d to %d %%", minCovered, maxCovered), fmt.Sprintf("at least %d %%", minWorst), fmt.Sprintf("at most %d %%", maxAlarmed), fmt.Sprintf("at most %d %%", maxOrdered),
-		fmt.Sprintf("at most %d %%", maxEquivalent), fmt.Sprintf("at most %d %%", maxLooked), fmt.Sprintf("at least %d %%", minHeld), fmt.Sprintf("at most %d points", maxOverstated), "at least two thirds"}
+		fmt.Sprintf("at most %v %%", maxEquivalent), fmt.Sprintf("at most %d %%", maxLooked), fmt.Sprintf("at least %d %%", minHeld), fmt.Sprintf("at most %d points", maxOverstated), "at least two thirds"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("docs/statistics.md has the bars %q, want %q", got, want)
 	}

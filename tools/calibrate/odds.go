@@ -60,6 +60,7 @@ func (p *printer) odds(chance func([]stat.Comparison) float64, all []scenario) {
 			}
 		}
 	})
+	var few oddsTally // of classes with few runs, together
 	for i, t := range tallies {
 		var said, held []float64
 		var runs []int
@@ -67,12 +68,23 @@ func (p *printer) odds(chance func([]stat.Comparison) float64, all []scenario) {
 			said, held = append(said, t.said[class]/float64(max(1, t.runs[class]))), append(held, percent(t.held[class], max(1, t.runs[class])))
 			runs = append(runs, t.runs[class])
 			if t.runs[class] < minRuns {
+				few.runs[class], few.held[class], few.said[class] = few.runs[class]+t.runs[class], few.held[class]+t.held[class], few.said[class]+t.said[class]
 				continue
 			}
-			p.bar(all[i/len(truths)], "odds where members differ: "+truths[i%len(truths)].name, held[class], min(said[class], 100)-maxOverstated, 100, t.runs[class])
+			p.oddsBar(all[i/len(truths)], "odds where members differ: "+truths[i%len(truths)].name, t, class)
 		}
 		p.row(all[i/len(truths)].name, truths[i%len(truths)].name, list(said), list(held), runs)
 	}
+	for class, runs := range few.runs {
+		if runs > 0 {
+			p.oddsBar(scenario{name: "classes of few runs together"}, "odds", few, class)
+		}
+	}
+}
+
+func (p *printer) oddsBar(s scenario, what string, t oddsTally, class int) {
+	runs := t.runs[class]
+	p.bar(s, what, percent(t.held[class], runs), min(t.said[class]/float64(runs), 100)-maxOverstated, 100, runs)
 }
 
 func (s scenario) membersOf() int {

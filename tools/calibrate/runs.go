@@ -29,7 +29,7 @@ func chosen(rule stat.Rule, tables []stat.Table) []stat.Judged { return rule.Jud
 // tally counts what became of simulated comparisons and tables.
 type tally struct {
 	comparisons, covered, decided   int     // with the baseline
-	different, found, equivalent    int     // of those that differ by more than the margin: all, found, and falsely equivalent
+	different, found, equivalent    int     // of those that differ by the margin or more: all, found, and falsely equivalent
 	half, alone, borrowed, launches float64 // sums over comparisons
 	tables, alarmed, ordered        int     // with a false verdict; with any two members falsely ordered
 	// runs are the figures' independent repetitions: missed2 is the sum of the
@@ -73,7 +73,7 @@ func (t *tally) note(table stat.Table, judged stat.Judged, truth []float64) {
 		if math.Log(c.Ratio.Low) <= ratio && ratio <= math.Log(c.Ratio.High) {
 			t.covered++
 		}
-		if math.Abs(ratio) > math.Log1p(margin) {
+		if math.Abs(ratio) >= math.Log1p(margin)-1e-9 {
 			t.different++
 			switch {
 			case c.Verdict.Differs() && !wrong:
