@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -140,10 +141,10 @@ func (s *Store) addRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpac
 	if err != nil {
 		return run, false, err
 	}
-	keep := func(assay.Trial) error { return nil }
+	keep, before, now := func(assay.Trial) error { return nil }, 0, 0
 	if added = !bytes.Equal(digest, there); added {
 		if there != nil {
-			if err := makeWay(ctx, tx, run.ID, owner); err != nil {
+			if before, err = makeWay(ctx, tx, run.ID, owner); err != nil {
 				return run, false, err
 			}
 		}
@@ -151,6 +152,7 @@ func (s *Store) addRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpac
 			return run, false, err
 		}
 		keep = func(trial assay.Trial) error {
+			now++
 			err := insertTrial(ctx, tx, run.ID, trial)
 			if errors.Is(err, errTrialTwice) {
 				return &ImportError{err}
@@ -161,22 +163,33 @@ func (s *Store) addRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpac
 	if _, err := r.readTrials(run, keep); err != nil {
 		return run, false, err
 	}
+	if now < before { // an older copy
+		return run, false, differs(run.ID)
+	}
 	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, PlanDigest(run.PlanText), p, inOrder) })
 	return run, added, err
 }
 
-// makeWay removes a run that was pushed before it was finished, for what it is now. Any
-// other one stays, and that is an error.
-func makeWay(ctx context.Context, tx *sql.Tx, id, owner string) error {
-	if owner == pushedOwner {
-		result, err := tx.ExecContext(ctx, "DELETE FROM run WHERE id = ? AND owner = ? AND status <> ?", id, owner, assay.Finished)
-		if err != nil {
-			return err
-		}
-		if removed, err := result.RowsAffected(); err != nil || removed > 0 {
-			return err
-		}
+// makeWay removes a run that was pushed before it was finished, for what it is now, and
+// returns how many trials it had. Any other one stays, and that is an error.
+func makeWay(ctx context.Context, tx *sql.Tx, id, owner string) (trials int, err error) {
+	if owner != pushedOwner {
+		return 0, differs(id)
 	}
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM trial WHERE run_id = ?", id).Scan(&trials); err != nil {
+		return 0, err
+	}
+	result, err := tx.ExecContext(ctx, "DELETE FROM run WHERE id = ? AND owner = ? AND status <> ?", id, owner, assay.Finished)
+	if err != nil {
+		return 0, err
+	}
+	if removed, err := result.RowsAffected(); err != nil || removed == 0 {
+		return 0, cmp.Or(err, differs(id))
+	}
+	return trials, nil
+}
+
+func differs(id string) error {
 	return &ImportError{fmt.Errorf("the store has run %s already, with other trials or in another state; another store (--store) can take it", id)}
 }
 

@@ -77,6 +77,19 @@ func TestPush(t *testing.T) {
 	}
 }
 
+// An older copy of an unfinished run does not take the place of what it has become.
+func TestPushOfAnOlderCopy(t *testing.T) {
+	now, before, to := inFile(t), inFile(t), fresh(t)
+	ended(t, now, "a", assay.Interrupted, 1, 2)
+	ended(t, before, "a", assay.Interrupted, 1)
+	wantPushed(t, now, to, "a", true)
+	_, err := before.Push(t.Context(), to, "a")
+	expect(t, err, nil, "has run a already, with other trials")
+	if n := len(trials(t, to, "a")); n != 2 {
+		t.Errorf("the store has %d trials, want the 2 of the newer copy", n)
+	}
+}
+
 // What an unfinished run has become takes its place, once; a finished one stays.
 func TestPushOfAResumedRun(t *testing.T) {
 	from, to := inFile(t), fresh(t)
