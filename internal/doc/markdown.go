@@ -16,6 +16,9 @@ func WriteMarkdown(w io.Writer, d Document) error {
 		if before != Figure && !(b.Kind == before && b.Kind.joins()) {
 			out.WriteString("\n")
 		}
+		if (b.Kind == Literal || b.Kind == Code) && (before == Item || before == List) {
+			out.WriteString("<!-- -->\n\n") // else it is text of the list's last item, where Markdown has its meaning
+		}
 		out.WriteString(markdown(b))
 		before = b.Kind
 	}

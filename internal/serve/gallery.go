@@ -47,7 +47,7 @@ func WriteGallery(ctx context.Context, dir string, runs []Shown) ([]string, erro
 	write := func(name string, page []byte) error {
 		path := filepath.Join(dir, name)
 		paths = append(paths, path)
-		return file.Write(path, page)
+		return file.Replace(path, page)
 	}
 	for _, r := range runs {
 		line, page, err := galleryPage(ctx, r)

@@ -25,10 +25,15 @@ func TestGallery(t *testing.T) {
 	run.Targets = []assay.Target{{Driver: browser.Hostile[0], DriverVersion: browser.Hostile[1]}}
 	put(t, s, run, analysistest.Launches(analysistest.Cell(browser.Hostile[0], browser.Hostile[0], "web"), 6, 1000, 1))
 	dir := filepath.Join(t.TempDir(), "new", "gallery")
+	must(t, os.MkdirAll(dir, 0o755))
+	must(t, os.Symlink("elsewhere", filepath.Join(dir, "index.html"))) // a page takes its place
 	paths, err := WriteGallery(t.Context(), dir, []Shown{{s, firstID}, {s, "hostile"}, {s, secondID}, {s, firstID}})
 	must(t, err)
 	var names []string
 	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s is no file of its own: %v", path, err)
+		}
 		names = append(names, filepath.Base(path))
 	}
 	if want := []string{"run-" + firstID + ".html", "run-hostile.html", "run-" + secondID + ".html", "index.html"}; !slices.Equal(names, want) {

@@ -22,7 +22,7 @@ func Write(path string, data []byte) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular():
-		return replace(path, data, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+		return Replace(path, data)
 	case err != nil:
 		return err
 	}
@@ -32,6 +32,11 @@ func Write(path string, data []byte) error {
 	}
 	_, err = out.Write(data)
 	return errors.Join(err, out.Close())
+}
+
+// Replace writes a file whose name no user gave: also a link or a FIFO there is replaced.
+func Replace(path string, data []byte) error {
+	return replace(path, data, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 }
 
 // WritePrivate writes a file that only its owner can read, also where there was another one.
