@@ -82,8 +82,7 @@ application would, and prints what the DSN asks for and what the settings read b
 }
 
 func (f doctorFlags) check(path string) error {
-	switch {
-	case (f.driver == "") != (f.dsn == ""):
+	if (f.driver == "") != (f.dsn == "") {
 		return usage(errors.New("--driver and --dsn go together"), "assay drivers lists the drivers")
 	}
 	if err := file.CheckRegular(path); err != nil {
@@ -97,6 +96,7 @@ func (f doctorFlags) check(path string) error {
 }
 
 func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error {
+	a.failed = statusUsage
 	if err := flags.check(path); err != nil {
 		return err
 	}

@@ -155,16 +155,14 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 
 // bisect names the first version that is worse. Each step is shown as it is found.
 func (a *app) bisect(ctx context.Context, name string, flags gateFlags) error {
+	a.failed = statusUsage
 	found, err := a.bisection(ctx, name, flags)
 	a.progress.close()
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{statusInterrupted, errors.New("interrupted"), []string{"what was found of versions is kept: the same command goes on"}}
 	case err != nil:
-		if errors.As(err, new(*lab.InputError)) || errors.As(err, new(*exitError)) {
-			return err
-		}
-		return usage(err)
+		return err
 	}
 	fmt.Fprintln(a.stdout, found)
 	if found.First != "" {

@@ -45,6 +45,7 @@ Exit status 1: there are findings.`,
 }
 
 func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) error {
+	a.failed = statusUsage
 	result, err := a.lintResult(ctx, patterns, flags)
 	if err != nil {
 		return lintError(ctx, err)
@@ -137,14 +138,11 @@ func (a *app) lintNotes(result lint.Result) {
 		len(result.Findings), len(result.NotJudged), result.Opens, result.Packages, configurations)
 }
 
-// lintError is the error of source that was not checked: status 1 would be
-// taken for findings.
+// lintError is the error of source that was not checked.
 func lintError(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, new(*measuringError)):
-		return usage(err)
+	case ctx.Err() != nil || errors.As(err, new(*measuringError)):
+		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return usage(err, "name the folder of the program with --dir")
 	}

@@ -130,6 +130,9 @@ func (a *app) printError(ctx context.Context, err error) int {
 		}
 		fmt.Fprintln(a.stderr, "assay: hint:", hint) // not folded: most are commands to copy
 	}
+	if exit.err != nil && exit.status == statusFailed {
+		return cmp.Or(a.failed, statusFailed)
+	}
 	return exit.status
 }
 
@@ -185,6 +188,7 @@ type app struct {
 	// either.
 	environmentStore, environmentPassword string
 	cleansUp                              atomic.Bool // what was started has to be stopped, also after a signal
+	failed                                int         // status of errors, where 1 says what was found; 0: 1
 	progress                              *progress   // of the lab that is in use; nil: none was yet
 	pushes                                pushes      // to the store that was named, where that is on a server
 }

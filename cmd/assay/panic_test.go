@@ -31,6 +31,11 @@ func TestPanicIsTold(t *testing.T) {
 			if got := out.String(); status != statusFailed || got != want {
 				t.Errorf("got status %d and\n%s\nwant %d and\n%s", status, got, statusFailed, want)
 			}
+			a.failed = statusUsage // status 1 says what was found
+			if status := a.printError(ctx, fault); status != statusUsage {
+				t.Errorf("of a command that finds something: got status %d, want %d", status, statusUsage)
+			}
+			a.failed = 0
 			out.Reset()
 			if status := a.printError(ctx, fault); status != statusFailed || !strings.Contains(out.String(), "internal error: planted") {
 				t.Errorf("of another command: got status %d and\n%s\nwant %d and the error", status, out.String(), statusFailed)
