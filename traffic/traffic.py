@@ -399,7 +399,7 @@ class Cursor(sqlite3.Cursor):
         if mark:
             return self._control(mark, query, parameters)
         what, args = recorder._describe(what, parameters)
-        began = time.monotonic_ns()
+        before, began = conn.total_changes, time.monotonic_ns()
         if not conn._tx:
             conn._enter(began)  # with autocommit=False, a transaction begins unseen
         try:
@@ -414,7 +414,7 @@ class Cursor(sqlite3.Cursor):
         if not conn._tx:
             conn._enter(began)
         if self.description is None:
-            recorder._put(began, ended - began, conn._number, conn._tx, what, args, max(0, self.rowcount))
+            recorder._put(began, ended - began, conn._number, conn._tx, what, args, self.rowcount if self.rowcount >= 0 else conn.total_changes - before)  # of WITH, rowcount is -1
         else:
             self._query, self._rows = [began, ended, conn._tx, what, args], 0
             with recorder._lock:

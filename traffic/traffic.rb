@@ -264,7 +264,7 @@ module Traffic
       kept = +""
       space = secret = false
       first = true
-      query.encode(Encoding::UTF_8).scrub.scan(TOKEN) do
+      query.dup.force_encoding(Encoding::UTF_8).scrub.scan(TOKEN) do
         found = Regexp.last_match
         text = found[0]
         first, secret = true, false if text == ";"

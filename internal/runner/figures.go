@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"assay"
@@ -26,6 +27,7 @@ type tally struct {
 	partial bool // some operations were not done: what is left behind is not known
 	// uncounted says that the worker did not count how often it tried operations again.
 	uncounted bool
+	facts     map[string]string // of the worker's target
 }
 
 func (t *tally) add(m wire.Measured) {
@@ -96,6 +98,7 @@ func wrong(m wire.Measured) error {
 // record writes samples and figures into a trial. A trial that is not right
 // keeps its samples, but gets no figures.
 func (t *tally) record(trial *assay.Trial, op assay.Operation) {
+	defer t.forget(trial.Figures)
 	trial.Samples = t.samples
 	for _, b := range t.total.Histogram {
 		trial.Histogram = append(trial.Histogram, assay.Bucket{Upper: b[0], Count: b[1]})
@@ -126,6 +129,16 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 		}
 	}
 	recordPercentiles(figures, m.Histogram)
+}
+
+// forget leaves out figures of counters that the worker lacks: it names them before a colon.
+func (t *tally) forget(figures map[string]float64) {
+	lacks, _, _ := strings.Cut(t.facts["uncounted"], ":")
+	for name, metric := range map[string]string{"allocs": assay.AllocationsPerOp, "alloc_bytes": assay.AllocatedPerOp, "switches": assay.SwitchesPerOp} {
+		if slices.Contains(strings.Split(lacks, ", "), name) {
+			delete(figures, metric)
+		}
+	}
 }
 
 // rowsPer is by how much a figure per operation becomes one per row.

@@ -51,6 +51,11 @@ func TestFigures(t *testing.T) {
 	if got := recorded(perRow, assay.OK, loop).Figures[assay.LoopNsPerOp]; got != 2 {
 		t.Errorf("got %v ns of the loop by itself for each of 4 rows, want 2", got)
 	}
+	lacking := tally{total: windows[0], facts: map[string]string{"uncounted": "allocs, alloc_bytes: nobody counts them"}}
+	without := assay.Trial{Outcome: assay.OK, Figures: map[string]float64{}}
+	if lacking.record(&without, assay.Operation{}); len(without.Figures) != len(want)-2 || without.Figures["switches/op"] != 0.5 {
+		t.Errorf("figures of a worker that does not count allocations: %v", without.Figures)
+	}
 	uncounted := assay.Trial{Outcome: assay.OK, Figures: map[string]float64{}}
 	(&tally{total: windows[0], uncounted: true}).record(&uncounted, assay.Operation{RetryBusy: true})
 	if got, has := uncounted.Figures[assay.BusyOp]; has {

@@ -32,7 +32,7 @@ func (c *client[C]) Do(position int) (int, error) {
 	}
 	n, err := c.own.all(context.Background(), position, nil)
 	if err != nil {
-		err = c.failed(n, err)
+		err = c.o.db.mark(err)
 	}
 	return n, err
 }
@@ -51,20 +51,12 @@ func (c *client[C]) DoPhases(position int, phases *kit.Phases) (n int, err error
 	}
 	c.give(u)
 	if err != nil {
-		err = c.failed(n, err)
+		err = c.o.db.mark(err)
 	}
 	return n, err
 }
 
 func (c *client[C]) Close() error { return nil } // what is compiled is the operation's
-
-// failed is the error of an operation that has changed so many rows.
-func (c *client[C]) failed(changed int, err error) error {
-	if changed > 0 && c.o.spec.Changes {
-		return fmt.Errorf("after a step that changed %d rows: %v", changed, err) // not to be tried again
-	}
-	return c.o.db.mark(err)
-}
 
 // take takes a connection for one run of the operation.
 func (c *client[C]) take() (*unit[C], error) {

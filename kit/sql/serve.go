@@ -37,7 +37,7 @@ func (h *handler[C]) Answer(ctx context.Context, position int, visit func(types 
 		n, err = u.all(ctx, position, nil)
 	}
 	if err != nil {
-		err = h.failed(n, err)
+		err = h.o.db.mark(err)
 	}
 	return n, err
 }

@@ -59,6 +59,7 @@ var sqlChecks = []check{
 	{"an operation that changes data is not verified", wire.CapSQL, changesNotVerified},
 	{"a mix runs its parts as its trace says", wire.CapSQL, mixes},
 	{"operations of several steps run all of them", wire.CapSQL, severalSteps},
+	{"rows that a statement WITH changes are counted", sqliteOnly, changesCounted},
 	{"SQL that does not compile is refused with the driver's words", wire.CapSQL, badSQL},
 }
 
@@ -282,6 +283,11 @@ func mixes(b *bench) {
 	expect("executed", m.Executed, int64(5))
 	expect("errors ("+m.Error+") and misses", m.Errors+m.Misses, int64(0))
 	b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"}, []any{int64(100)}, []any{int64(101)}, []any{int64(102)})
+	read.Steps[0].Rows = 2
+	b.prepare(wire.Operation{Name: "wrong", Trace: b.trace("wrong", []column.Type{column.Int, column.Int}, []any{int64(0), int64(1)}), Parts: []wire.Operation{read}}, 1)
+	m = b.block("wrong", 1)
+	expect("misses", m.Misses, int64(1))
+	expect("errors ("+m.Error+")", m.Errors, int64(0))
 }
 
 func severalSteps(b *bench) {
@@ -295,6 +301,14 @@ func severalSteps(b *bench) {
 	expect("operations", b.block("two", 2).Operations, int64(2))
 	b.answers("SELECT n, (SELECT count(*) FROM parent) FROM t WHERE id < 3 ORDER BY id", []string{"int", "int"},
 		[]any{int64(50), int64(2)}, []any{int64(60), int64(2)})
+}
+
+func changesCounted(b *bench) {
+	op := wire.Operation{Name: "counted", Changes: true,
+		Steps: []wire.Step{{SQL: "WITH two(id) AS (SELECT 2) UPDATE t SET x = 2.5 WHERE id < (SELECT two.id FROM two)", Rows: 1}}}
+	b.make(wire.Open{Writers: 1})
+	b.prepare(op, 1)
+	without(b.block("counted", 2))
 }
 
 func badSQL(b *bench) {

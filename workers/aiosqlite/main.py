@@ -35,7 +35,12 @@ class AIOSQLite(assay_worker.Driver):
             async with connection.execute(text(), args) as cursor:
                 return max(0, cursor.rowcount)
 
-        return rows if query else changed
+        async def counted(args):
+            before = connection.total_changes
+            async with connection.execute(text(), args):
+                return connection.total_changes - before
+
+        return rows if query else counted if assay_worker.uncounted(sql) else changed
 
     def script(self, connection, sql, in_transaction):  # executescript would commit a transaction first
         return super().script(connection, sql, True) if in_transaction else lambda: connection.executescript(sql)

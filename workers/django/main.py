@@ -38,7 +38,12 @@ class Django(transactions.Modes):
             cursor.execute(f"{text}\n-- {next(self.texts)}" if policy == "each" else text, args)
             return cursor.fetchall() if query else max(0, cursor.rowcount)
 
-        return execute
+        def counted(args):
+            before = connection.connection.total_changes
+            execute(args)
+            return connection.connection.total_changes - before
+
+        return counted if not query and assay_worker.uncounted(sql) else execute
 
     def code(self, error):
         return assay_worker.sqlite3_code(error.__cause__ or error)

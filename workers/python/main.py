@@ -36,8 +36,13 @@ class Sqlite3(assay_worker.Driver):
             run(args)
             return max(0, cursor.rowcount)
 
+        def counted(args):
+            before = connection.total_changes
+            run(args)
+            return connection.total_changes - before
+
         run = each if policy == "each" else once
-        return run if query else changed
+        return run if query else counted if assay_worker.uncounted(sql) else changed
 
     def script(self, connection, sql, in_transaction):  # executescript would commit a transaction first
         return super().script(connection, sql, True) if in_transaction else lambda: connection.executescript(sql)

@@ -38,7 +38,12 @@ class SQLAlchemy(assay_worker.Driver):
             result = execute(args)
             return result.all() if result.returns_rows else []
 
-        return rows if query else lambda args: max(0, execute(args).rowcount)
+        def counted(args):
+            before = connection.connection.driver_connection.total_changes
+            execute(args)
+            return connection.connection.driver_connection.total_changes - before
+
+        return rows if query else counted if assay_worker.uncounted(sql) else lambda args: max(0, execute(args).rowcount)
 
     def code(self, error):
         return assay_worker.sqlite3_code(getattr(error, "orig", error))

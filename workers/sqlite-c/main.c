@@ -134,7 +134,7 @@ static void hello(void) {
 		"'driver', 'sqlite-c', 'driver_version', sqlite_version() || ?1, 'engine', 'sqlite', 'engine_version', sqlite_version(),"
 		" 'facts', json_object('api', 'C', 'cgo', 'false', 'compiler', ?2, 'floor', 'true',"
 		" 'pool', 'none: a connection per client; taken in turn where clients are more', 'source_id', sqlite_source_id(),"
-		" 'statement_cache', 'none', 'uncounted', 'B/op and allocs/op: there is no heap of a language'),"
+		" 'statement_cache', 'none', 'uncounted', 'allocs, alloc_bytes: there is no heap of a language'),"
 		" 'compile_options', " OPTIONS "), 'capabilities', json_array('sql', 'query', 'answers', 'phases', 'mutex'))", LIKE);
 	sqlite3_bind_text(r, 2, __VERSION__, -1, SQLITE_STATIC);
 	sqlite3_step(r);

@@ -310,15 +310,13 @@ static void run_transaction(const operation *o, int connection, int64_t position
 	r->rows = 0;
 }
 
-// run runs a unit on one connection. Where an earlier step has changed data
-// outside of a transaction, "busy" is no answer to be tried again.
+// run runs a unit on one connection.
 static void run(const operation *o, int connection, int64_t position, result *r, phases *p) {
 	if (o->transaction > 0) {
 		run_transaction(o, connection, position, r, p);
 		return;
 	}
 	run_steps(o, connection, position, r, p);
-	if (r->outcome == BUSY && o->changes && r->rows > 0) r->outcome = BROKEN;
 }
 
 static void run_alone(operation *o, int client, int64_t position, result *r, phases *p) {

@@ -95,26 +95,27 @@ class Histogram {
 
 const UNCOUNTED = "allocs, alloc_bytes: Node.js does not count them";
 
-function cpuNanos() {
-  const cpu = process.cpuUsage();
-  return (cpu.user + cpu.system) * 1000;
-}
-
 let ownReads = 0; // bytes of /proc that were read so far
 
 // counters says what the process used so far. What reading it takes is left out: of
 // the bytes read, and of the time by its order, here last and in since first.
 function counters() {
-  return Object.assign(system(), { cpu_ns: cpuNanos() });
+  return { ...system(), ...usage() };
 }
 
 // since says what was used since.
 function since(before) {
-  const cpu = cpuNanos();
-  const after = Object.assign(system(), { cpu_ns: cpu });
+  const last = usage();
+  const after = { ...system(), ...last };
   const used = {};
   for (const name in after) used[name] = name === "peak_bytes" ? after[name] : after[name] - before[name];
   return used;
+}
+
+// usage is of all threads.
+function usage() {
+  const { userCPUTime, systemCPUTime, voluntaryContextSwitches, involuntaryContextSwitches } = process.resourceUsage();
+  return { cpu_ns: (userCPUTime + systemCPUTime) * 1000, switches: voluntaryContextSwitches + involuntaryContextSwitches };
 }
 
 function system() {
@@ -125,7 +126,6 @@ function system() {
     read_bytes: (io.rchar ?? reads) - reads,
     fetched_bytes: io.read_bytes || 0,
     written_bytes: io.write_bytes || 0,
-    switches: (status.voluntary_ctxt_switches || 0) + (status.nonvoluntary_ctxt_switches || 0),
     peak_bytes: (status.VmHWM || process.resourceUsage().maxRSS) * 1024,
   };
 }

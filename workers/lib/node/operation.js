@@ -100,8 +100,7 @@ class Operation {
         if (kept && step.query) keep(kept, step, result);
       } catch (error) {
         error.stale = this.size > 0 && this.worker.begin === "deferred" && (step.number > 0 || position % this.size > 0);
-        if (!total || !this.spec.changes || this.size) throw error;
-        throw new Error(`after a step that changed ${total} rows: ${error.message}`); // not to be tried again
+        throw error;
       }
     }
     return total;
@@ -184,7 +183,7 @@ class Mix {
       const { rows: want, spec } = this.parts[part];
       if (kept) kept.part = spec.changes ? null : part;
       const rows = /* await */ runs[part](position, kept);
-      if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
+      if (rows !== want && want >= 0) throw Object.assign(new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`), { miss: true });
       return rows;
     };
   }

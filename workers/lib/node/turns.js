@@ -90,8 +90,13 @@ const turns = {
       if (busy) total.busy++;
       if (busy && error.stale) total.stale++;
       if (busy && operation.retryBusy && clock() - first < PATIENCE) continue;
-      total.errors++;
-      total.error ??= `${error.name}: ${error.message}`;
+      if (error.miss) {
+        total.misses++;
+        total.miss ??= error.message;
+      } else {
+        total.errors++;
+        total.error ??= `${error.name}: ${error.message}`;
+      }
       return false;
     }
   }

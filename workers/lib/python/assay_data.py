@@ -4,6 +4,7 @@ import collections
 import contextlib
 import mmap
 import os
+import resource
 import struct
 import threading
 import time
@@ -128,15 +129,15 @@ def since(before):
 
 
 def _system():
-    status = _proc("status")
+    usage, status = resource.getrusage(resource.RUSAGE_SELF), _proc("status")
     reads = own_reads  # before the other file: what reading it adds, it does not show yet
     used = _proc("io")
     return {
         "read_bytes": used.get("rchar", reads) - reads,
         "fetched_bytes": used.get("read_bytes", 0),
         "written_bytes": used.get("write_bytes", 0),
-        "switches": status.get("voluntary_ctxt_switches", 0) + status.get("nonvoluntary_ctxt_switches", 0),
-        "peak_bytes": status.get("VmHWM", 0) * 1024 or _max_resident(),
+        "switches": usage.ru_nvcsw + usage.ru_nivcsw,
+        "peak_bytes": status.get("VmHWM", 0) * 1024 or usage.ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024),
     }
 
 
@@ -155,9 +156,3 @@ def _proc(name):
         if first and first[0].isdigit():
             numbers[key.decode()] = int(first[0])
     return numbers
-
-
-def _max_resident():
-    import resource  # not everywhere
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024)

@@ -5,8 +5,8 @@ they are tasks: see assay_tasks.py.
 """
 
 import itertools
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue as Queue  # noqa: F401: what else differs with tasks, beside the next four
 from threading import Barrier, Condition
@@ -18,6 +18,7 @@ MIN_UNITS = 10  # of every client in a window
 MAX_FAILURES = 1000
 PATIENCE = 10_000_000_000  # ns that a unit is tried again where it is answered "busy"
 CLIENTS = "threads, under one interpreter lock"
+threads = ThreadPoolExecutor(1 << 16)  # one is made where none is idle, and lives on
 
 
 def wait(result):
@@ -27,12 +28,17 @@ def wait(result):
 
 def together(calls):
     """Makes calls at the same time, the last one in this thread."""
-    threads = [threading.Thread(target=call) for call in calls[:-1]]
-    for thread in threads:
-        thread.start()
+    others = [threads.submit(call) for call in calls[:-1]]
     calls[-1]()
-    for thread in threads:
-        thread.join()
+    for other in others:
+        other.result()
+
+
+class Missed(Exception):
+    """Another number of rows than expected."""
+
+    def __init__(self, rows, want):
+        super().__init__(f"{rows} rows, expected are {want}")
 
 
 class Share:
@@ -146,9 +152,9 @@ class Lap:
         self.barrier.wait()
         previous, deadline = self.began, self.deadline
         before, right = share.before, 0
-        while True:
+        while not self.over:  # a unit that is drawn is run: others may wait for its end
             start = draw()
-            if start >= units or self.over or previous >= deadline and start >= min_units:
+            if start >= units or previous >= deadline and start >= min_units:
                 break
             count = right = batch if start + batch <= units else units - start
             for unit in range(first + start, first + start + count):
@@ -193,12 +199,12 @@ class Lap:
             return True
         if self.failures() >= MAX_FAILURES:
             self.over = True
-        if error is not None:
+        if error is None or isinstance(error, Missed):
+            share.misses += 1
+            share.miss = share.miss or str(error or Missed(rows, self.operation.rows))
+        else:
             share.errors += 1
             share.error = share.error or f"{type(error).__name__}: {error}"
-        else:
-            share.misses += 1
-            share.miss = share.miss or f"{rows} rows, expected are {self.operation.rows}"
         return False
 
     def _sum(self, shares):

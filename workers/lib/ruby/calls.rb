@@ -39,67 +39,48 @@ class Calls
   end
 end
 
-# A call, prepared for measuring.
+# A lap whose clock stops for what is not the calls' own.
+class CallLap < Lap
+  private
+
+  def clock = super - @operation.stopped
+end
+
+# A prepared call.
 class Call
-  attr_reader :query_plan
+  attr_reader :query_plan, :rows, :stopped
 
   def initialize(worker, spec, _clients)
-    @step = spec["steps"].first
-    @name, n = @step["call"], @step["n"]
+    step = spec["steps"].first
+    @name, @rows = step["call"], step["rows"].to_i
     @driver, calls, transaction = worker.driver, worker.driver.calls, spec["transaction"].to_i
     Protocol.unsupported("threads cannot share a transaction") if transaction == 1 && calls.unshared.include?(@name)
     calls.create_tables
     calls.new(1, transaction == 1, @driver).unit_of(@name) # all that is done once was done
-    @calls = calls.new(n, transaction == 1, @driver)
+    @calls = calls.new(step["n"], transaction == 1, @driver)
   end
 
+  def unit = 1
+  def length = 1
+  def clients = [method(:run)]
+  def retry_busy = false
+  def busy?(error) = @driver.busy?(error)
   def verify(_start, _count, rows) = rows.unit(0, @answer.map { |row| [0, row] })
 
-  # measure runs units one after the other: each stops the clock for what is not its
-  # own.
   def measure(request)
-    window, units = request.values_at("nanos", "operations").map(&:to_i)
-    total = { operations: 0, nanos: 0, executed: 0, errors: 0, misses: 0, busy: 0, counters: {} }
-    histogram = Histogram.new
-    marks = File.open(request["marks"], "ab") unless request["marks"].to_s.empty?
-    while more?(total, window, units)
-      total[:executed] += 1
-      began = clock
-      unless right?(total)
-        total[:nanos] += clock - began # what fails takes time, too
-        next
-      end
-      total[:operations] += 1
-      total[:nanos] += @calls.nanos
-      histogram.record(@calls.nanos)
-      Counters.add(total[:counters], @calls.counters)
-      marks&.syswrite(".")
-    end
-    request["latency"] ? total.merge(histogram: histogram.buckets) : total
-  ensure
-    marks&.close
+    @stopped, @used = 0, {}
+    CallLap.new(self, request).run.merge(counters: @used)
   end
 
   private
 
-  def more?(total, window, units)
-    return false if total[:errors] + total[:misses] >= Lap::MAX_FAILURES
-
-    window.positive? ? total[:nanos] < window || total[:executed] < Lap::MIN_UNITS : total[:executed] < units
-  end
-
-  def right?(total)
+  def run(_position)
+    began = clock
     @answer = @calls.unit_of(@name)
-    want = @step["rows"].to_i
-    return true if [-1, @answer.size].include?(want)
-
-    total[:misses] += 1
-    total[:miss] ||= "#{@answer.size} rows, expected are #{want}"
-    false
-  rescue StandardError => e
-    total[:busy] += 1 if @driver.busy?(e)
-    total[:errors] += 1
-    total[:error] ||= "#{e.class}: #{e.message}"
-    false
+    if [-1, @answer.size].include?(@rows) # of what is wrong all time counts
+      Counters.add(@used, @calls.counters)
+      @stopped += clock - began - @calls.nanos
+    end
+    @answer.size
   end
 end

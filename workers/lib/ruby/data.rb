@@ -102,16 +102,16 @@ module Counters
   def self.add(total, counted) = total.merge!(counted) { |name, a, b| name == :peak_bytes ? [a, b].max : a + b }
 
   def self.own
-    { allocs: GC.stat(:total_allocated_objects), alloc_bytes: 0, cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) }
+    { allocs: GC.stat(:total_allocated_objects), cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) }
   end
 
   def self.system
-    status = proc_file("status")
+    peak = proc_file("status")["VmHWM"].to_i * 1024
+    switches = Dir["/proc/self/task/*/status"].sum { |path| proc_file(path.delete_prefix("/proc/self/")).sum { |name, value| name.end_with?("_ctxt_switches") ? value.to_i : 0 } }
     reads = @own_reads # before the other file: what reading it adds, it does not show yet
     io = proc_file("io")
     { read_bytes: io.fetch("rchar", reads).to_i - reads, fetched_bytes: io["read_bytes"].to_i, written_bytes: io["write_bytes"].to_i,
-      switches: status["voluntary_ctxt_switches"].to_i + status["nonvoluntary_ctxt_switches"].to_i,
-      peak_bytes: status["VmHWM"].to_i * 1024 }
+      switches: switches, peak_bytes: peak }
   end
 
   def self.proc_file(name)

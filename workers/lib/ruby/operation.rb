@@ -85,10 +85,6 @@ class Operation
       total += query ? result.size : result
     end
     total
-  rescue StandardError => e
-    raise if total.zero? || !@changes || @size.positive?
-
-    raise "after a step that changed #{total} rows: #{e.message}" # not to be tried again
   end
 
   def transaction(steps, (start, commit, rollback), unit)
@@ -138,7 +134,7 @@ class Mix
       part, position = @choices[row]
       rows = units[part].(position)
       want = wanted[part]
-      raise "part #{part + 1}: #{rows} rows, expected are #{want}" unless rows == want || want.negative?
+      raise Missed, "part #{part + 1}: #{rows} rows, expected are #{want}" unless rows == want || want.negative?
 
       rows
     end

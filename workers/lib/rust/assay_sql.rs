@@ -180,11 +180,7 @@ impl<D: Driver> Sql<D> {
                 Policy::Once => driver.run(db, &mut conn.statements[o.slot][i], &client.args, types, rows),
                 _ => driver.compile(db, &step.sql).and_then(|mut s| driver.run(db, &mut s, &client.args, types, rows)),
             };
-            let fault = |e| self.fault(e, later || i > 0 && o.transaction > 0);
-            all += ran.map_err(|e| match fault(e) {
-                fault if all > 0 && o.changes && o.transaction == 0 => Fault { busy: false, ..fault }, // it is not to be tried again
-                fault => fault,
-            })?;
+            all += ran.map_err(|e| self.fault(e, later || i > 0 && o.transaction > 0))?;
         }
         Ok(all)
     }
@@ -197,7 +193,7 @@ impl<D: Driver> Engine for Sql<D> {
         Ok(json!({"type": "hello", "protocol": 1, "capabilities": ["sql", "query", "answers"], "target": {
             "driver": NAME, "driver_version": locked(D::CRATE), "engine": "sqlite", "engine_version": column("SELECT sqlite_version()")?.concat(),
             "compile_options": column("PRAGMA compile_options")?, "facts": {"api": D::CRATE, "source_id": column("SELECT sqlite_source_id()")?.concat(), "clients": "threads",
-                "uncounted": "allocs, alloc_bytes: those of SQLite", "open": D::OPENS, "execute": D::EXECUTES}}}))
+                "uncounted": "B/op and allocs/op leave out what SQLite itself allocates", "open": D::OPENS, "execute": D::EXECUTES}}}))
     }
 
     fn open(&mut self, r: &Json) -> Reply {
