@@ -51,6 +51,11 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 				return usage(err)
 			}
 			if flags.replay != "" {
+				for _, name := range []string{"drivers", "only", "faults", "states", "budget", "seed", "format", "output"} {
+					if len(args) > 0 || cmd.Flags().Changed(name) {
+						return usage(errors.New("--replay ID makes one state again, and takes --keep only: leave the plan and other flags out"))
+					}
+				}
 				return a.replay(cmd.Context(), flags)
 			}
 			return a.crash(cmd.Context(), planArgument(args), flags)

@@ -113,7 +113,7 @@ func filesOf(paths []string) (files []string, err error) {
 		}
 		before := len(files)
 		for _, e := range entries {
-			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), draft.SnapshotOf("")) {
+			if file.CheckRegular(filepath.Join(path, e.Name())) == nil && !strings.HasPrefix(e.Name(), ".") && !strings.HasSuffix(e.Name(), draft.SnapshotOf("")) {
 				files = append(files, filepath.Join(path, e.Name()))
 			}
 		}
@@ -122,7 +122,7 @@ func filesOf(paths []string) (files []string, err error) {
 		}
 	}
 	for i, path := range files {
-		if slices.ContainsFunc(files[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }) {
+		if slices.ContainsFunc(files[:i], func(other string) bool { return file.Same(other, path) }) {
 			return nil, fmt.Errorf("%s: the log is given twice", path)
 		}
 	}
@@ -201,7 +201,7 @@ func (f initFlags) free(output string) error {
 	if err := checkOverwrite(output, slices.Concat([]string{f.db, f.queries}, f.logs, file.OfDatabase(f.db))...); err != nil {
 		return err
 	}
-	_, err := os.Stat(output)
+	_, err := os.Lstat(output)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(output)); err != nil {
 			return usage(fmt.Errorf("%s: no such folder", filepath.Dir(output)))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"assay/internal/lab"
 	"assay/internal/lint/facts"
 	"assay/internal/plan"
+	"assay/internal/sys/file"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
@@ -202,7 +202,7 @@ func onCopy(dsn, path, copied string) (string, bool) {
 	}
 	bare, uri := strings.CutPrefix(name, "file:")
 	if !uri {
-		return copied + query, sameFile(name, path)
+		return copied + query, file.Same(name, path)
 	}
 	for _, host := range []string{"//localhost/", "///"} {
 		if rest, there := strings.CutPrefix(bare, host); there {
@@ -210,16 +210,7 @@ func onCopy(dsn, path, copied string) (string, bool) {
 		}
 	}
 	plain, err := url.PathUnescape(bare)
-	return "file:" + sqlite.EscapePath(copied) + query, err == nil && sameFile(plain, path) || sameFile(bare, path)
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return "file:" + sqlite.EscapePath(copied) + query, err == nil && file.Same(plain, path) || file.Same(bare, path)
 }
 
 // askedBy are the parameters of a DSN. Facts, which may be those of no driver, say

@@ -76,6 +76,9 @@ Exit status 1: a request was dropped, failed or wrong.`,
 
 // load makes the load, once or for each rate, and fails where a request did.
 func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
+	if cmd.Flags().Changed("duration") && cmd.Flags().Changed("requests") {
+		return usage(errors.New("--duration and --requests both say when a rate ends: leave one out"))
+	}
 	if cmd.Flags().Changed("duration") && (len(flags.rates) == 0 || flags.duration <= 0) {
 		return usage(errors.New("--duration says how long each --rate lasts"), "for example --rate 1000 --duration 10s; without --rate, --requests says how many there are")
 	}

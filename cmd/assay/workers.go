@@ -16,6 +16,7 @@ import (
 	"assay/internal/build"
 	"assay/internal/build/scaffold"
 	"assay/internal/lab"
+	"assay/internal/sys/file"
 	"assay/kit/process"
 	"assay/kit/workertest"
 )
@@ -74,18 +75,11 @@ func howToCheck(program, worker string) string {
 func sourceAdvice(checkout string) string {
 	cache, err := cacheDir()
 	if err == nil {
-		if source, err := build.FindSource(cache); err == nil && resolved(source.Dir) == resolved(checkout) {
+		if source, err := build.FindSource(cache); err == nil && file.Same(source.Dir, checkout) {
 			return ""
 		}
 	}
 	return "This program takes workers from elsewhere: export ASSAY_SOURCE=" + checkout + "\n"
-}
-
-func resolved(dir string) string {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return dir
 }
 
 func (a *app) buildCommand() *cobra.Command {
@@ -168,6 +162,9 @@ func (a *app) bundleCommand() *cobra.Command {
 			}
 			if err := checkPlace(output); err != nil {
 				return usage(err)
+			}
+			if info, err := os.Lstat(output); err == nil && !info.Mode().IsRegular() { // it would be replaced
+				return usage(fmt.Errorf("%s is not a regular file", output))
 			}
 			request, err := runFlags{drivers: drivers}.request(args[0])
 			if err != nil {
