@@ -33,8 +33,8 @@ type Suggestion struct {
 	// Apart is by which factor two of Open differ at most, at 95 %, in any ranking; NaN where that
 	// is not known, or Open is one.
 	Apart float64
-	// Loss is by which factor the best one is worse at most, at 95 %, than the
-	// fastest of any ranking; NaN where it is not known, or not one.
+	// Loss is by which factor any of Best is worse at most, at 95 %, than the fastest of any
+	// ranking; NaN where that is not known of one of them.
 	Loss     float64
 	wins     int // rankings of whatever class that recommend the first of Best
 	runnerUp int // rankings that recommend the candidate recommended most often after Best
@@ -230,7 +230,7 @@ func weaker(a, b assay.Durability) assay.Durability {
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
 func suggestClass(tables []*Table, members, others []*Candidate) (Suggestion, bool) {
-	s := Suggestion{Others: classesOf(others), Members: len(members), Loss: math.NaN(), Chance: math.NaN(), Apart: math.NaN()}
+	s := Suggestion{Others: classesOf(others), Members: len(members), Loss: 1, Chance: math.NaN(), Apart: math.NaN()}
 	rankings := rankingsOf(tables, members, others)
 	s.count(rankings, members)
 	if s.Decided+s.Undecided == 0 {
@@ -255,8 +255,11 @@ func suggestClass(tables []*Table, members, others []*Candidate) (Suggestion, bo
 		}
 	}
 	slices.SortStableFunc(s.Open, func(a, b Candidate) int { return b.Ahead - a.Ahead })
-	if len(s.Best) == 1 && inAll(rankings, s.Best[0].Row) {
-		s.Loss = stat.Loss(against(rankings, s.Best[0].Row, func(*Row) bool { return true }))
+	for _, best := range s.Best {
+		s.Loss = max(s.Loss, stat.Loss(against(rankings, best.Row, func(*Row) bool { return true })))
+		if !inAll(rankings, best.Row) {
+			s.Loss = math.NaN()
+		}
 	}
 	for _, t := range tables {
 		for _, k := range t.Rankings {

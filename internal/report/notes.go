@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -262,17 +261,9 @@ func (r *Report) warningFindings(kind func(*analysis.Row, analysis.Warning) bool
 		f.of = rows
 		all = append(all, f)
 	}
-	slices.SortStableFunc(all, func(a, b finding) int {
-		return cmp.Or(rank(b.worst.Is(analysis.Grave))-rank(a.worst.Is(analysis.Grave)), b.rows-a.rows)
-	})
-	return all
-}
-
-func rank(first bool) int {
-	if first {
-		return 1
-	}
-	return 0
+	slices.SortStableFunc(all, func(a, b finding) int { return b.rows - a.rows })
+	mild := slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.worst.Is(analysis.Grave) })
+	return append(slices.DeleteFunc(all, func(f finding) bool { return !f.worst.Is(analysis.Grave) }), mild...)
 }
 
 // markWords explain the marks that a text has.

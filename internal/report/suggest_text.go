@@ -184,8 +184,11 @@ func oddsWords(s analysis.Suggestion) string {
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.
 func lossWords(s analysis.Suggestion) string {
-	if !(s.Loss > 1) || s.Leads == s.Decided+s.Undecided { // NaN: not known
+	switch {
+	case s.Loss == 1 || s.Leads == s.Decided+s.Undecided:
 		return ""
+	case math.IsNaN(s.Loss):
+		return ", what it costs elsewhere is not known"
 	}
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
 }
