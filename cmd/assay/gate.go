@@ -14,11 +14,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// slowdown is a share that may be 1 and more.
+type slowdown struct{ share }
+
+func (s *slowdown) Set(text string) error { return s.below(100, text) }
+
 // gateFlags holds what the gate subcommand was asked for.
 type gateFlags struct {
 	driver, base, head string
 	baseRef, dir       string
-	maxSlowdown        share
+	maxSlowdown        slowdown
 	undecided          string
 	budget             time.Duration
 	bisect             bool
@@ -74,7 +79,7 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.BoolVar(&flags.bisect, "bisect", false, "name the first version of --driver after --good, up to --bad, that is worse")
 	f.StringVar(&flags.good, "good", "", "with --bisect: a version that is not worse")
 	f.StringVar(&flags.bad, "bad", "", "with --bisect: a later version that may be")
-	flags.maxSlowdown = 0.02
+	flags.maxSlowdown.share = 0.02
 	f.Var(&flags.maxSlowdown, "max-slowdown", "how much slower an operation may become, such as 5%; 100% is twice the time")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, with --bisect each version (default 1m), builds excluded; a third is kept to measure suspected regressions again")
@@ -109,7 +114,7 @@ func (f gateFlags) check() error {
 func (a *app) gateRequest(name string, flags gateFlags) (*lab.Lab, gate.Request, error) {
 	r := gate.Request{PlanFile: planFile(name), Driver: flags.driver, Base: cmp.Or(flags.base, flags.good), Head: cmp.Or(flags.head, flags.bad),
 		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget,
-		Rules: gate.Rules{MaxSlowdown: float64(flags.maxSlowdown), FailUndecided: flags.undecided == "fail"}}
+		Rules: gate.Rules{MaxSlowdown: float64(flags.maxSlowdown.share), FailUndecided: flags.undecided == "fail"}}
 	var err error
 	if r.Plan, err = readPlan(name); err != nil {
 		return nil, r, err

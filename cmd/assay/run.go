@@ -81,15 +81,20 @@ func (s *share) String() string {
 	return fmt.Sprint(float64(*s))
 }
 
-func (s *share) Set(text string) error {
+func (s *share) Set(text string) error { return s.below(1, text) }
+
+// below reads a share as plans write it, 2% or 0.02, below a limit. From 1 on it needs the %:
+// 5 alone may be meant to be 5 %.
+func (s *share) below(limit float64, text string) error {
 	digits, percent := strings.CutSuffix(text, "%")
 	value, err := strconv.ParseFloat(digits, 64)
-	limit := 1.0 // 5 alone may be meant to be 5 %
 	if percent {
-		value, limit = value/100, 100
+		value /= 100
+	} else {
+		limit = 1
 	}
 	if err != nil || !(value > 0 && value < limit) {
-		return fmt.Errorf("%q: want a share such as 2%% or 0.02; one of 1 and more needs the %%, such as 100%%", text)
+		return fmt.Errorf("%q: want a share such as 2%% or 0.02", text)
 	}
 	*s = share(value)
 	return nil
