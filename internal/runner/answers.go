@@ -186,14 +186,16 @@ func (in *instance) digestsOf(ctx context.Context, j *job, start, operations int
 func (in *instance) askOneClient(ctx context.Context, j *job, s *sample) ([]string, error) {
 	var digests []string
 	for _, u := range s.units {
-		found := wire.Verified{Digest: u.digest}
+		digest := u.digest
 		if _, prepared := in.prepared[u.operation]; prepared {
+			var found wire.Verified // of a reply without a digest, none
 			request := wire.Verify{Operation: u.operation, Start: int64(u.own), Count: int64(max(1, j.Operation.Transaction))}
 			if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
 				return nil, err
 			}
+			digest = found.Digest
 		}
-		digests = append(digests, found.Digest)
+		digests = append(digests, digest)
 	}
 	return digests, nil
 }

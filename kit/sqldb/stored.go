@@ -37,7 +37,7 @@ func stored(on handle, query string, args []any) (string, error) {
 func converted(types []*sql.ColumnType) bool {
 	for _, t := range types {
 		switch strings.ToUpper(t.DatabaseTypeName()) {
-		case "DATE", "DATETIME", "TIMESTAMP", "BOOLEAN":
+		case "DATE", "TIME", "DATETIME", "TIMESTAMP", "BOOLEAN":
 			return true
 		}
 	}

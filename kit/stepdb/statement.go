@@ -195,7 +195,9 @@ type script struct{ step }
 
 func (s *script) Do(_ context.Context, _ int, _ func([]any) error, phases *kit.Phases) (int, error) {
 	phases.Begin()
-	return 0, s.conn.(Scripter).ExecScript(s.SQL)
+	err := s.conn.(Scripter).ExecScript(s.SQL)
+	phases.End(kit.PhaseQuery)
+	return 0, err
 }
 
 func (s *script) Show(row int, visit func([]any) error) (int, error) { return s.show(s, row, visit) }

@@ -189,20 +189,6 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-func TestBusyAfterAChangeIsNotTriedAgain(t *testing.T) {
-	f := newFake()
-	spec := wire.Operation{Name: "two", Changes: true, Steps: []wire.Step{{SQL: put, Args: 1, Rows: 1}, {SQL: "DELETE FROM t", Rows: 1}}}
-	c := clientOf(t, f.database(t, f.driver(), wire.Open{Writers: 1}), spec, traceOf(t, 1))
-	f.fails["DELETE FROM t"] = errLocked
-	if _, err := c.Do(0); err == nil || errors.Is(err, kit.ErrBusy) {
-		t.Error(err)
-	}
-	f.fails[put] = errLocked
-	if _, err := c.Do(0); !errors.Is(err, kit.ErrBusy) {
-		t.Error(err)
-	}
-}
-
 func TestEveryTypeIsRead(t *testing.T) {
 	f := newFake()
 	const all = "SELECT all_types"
