@@ -103,10 +103,12 @@ func (r *Report) pickLines(a analysis.Answer, s Screen, brief bool) []string {
 			break
 		}
 		lines = append(lines, s.wrap("", "  ", c.text)...)
-		for k, use := range c.uses {
-			if k == 0 {
-				lines = append(lines, r.connectionLines(analysis.NewConnection(use), s)...)
+		for _, use := range c.uses {
+			opening := r.connectionLines(analysis.NewConnection(use), s)
+			if len(opening) > 0 && len(c.uses) > 1 {
+				lines = append(lines, s.wrap("  ", "  ", wording.Clean(with(use)+":"))...)
 			}
+			lines = append(lines, opening...)
 			for _, note := range r.notesOf(use, brief) {
 				lines = append(lines, s.wrap("  "+markAlert+" ", "    ", note)...)
 			}
@@ -295,7 +297,7 @@ func (r *Report) failures(row *analysis.Row) string {
 			why = cmp.Or(why, ended(other))
 		}
 	}
-	return fmt.Sprintf("it failed in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
+	return fmt.Sprintf("in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
 }
 
 // unrankedSentence says why nothing can be ranked: the most frequent reasons.

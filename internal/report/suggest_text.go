@@ -43,10 +43,10 @@ func (r *Report) advice(a analysis.Answer) (all []advice) {
 	}
 	for i, c := range a.Excluded {
 		if i == maxExcluded {
-			all = append(all, advice{text: fmt.Sprintf("%d more that lead as often did not end ok everywhere.", len(a.Excluded)-i)})
+			all = append(all, advice{text: fmt.Sprintf("%d more did not end ok everywhere.", len(a.Excluded)-i)})
 			break
 		}
-		all = append(all, advice{text: fmt.Sprintf("Not %s, which leads at least as often: %s.", with(c.Row), r.failures(c.Row))})
+		all = append(all, advice{text: fmt.Sprintf("Not %s, which did not end ok %s.", with(c.Row), r.failures(c.Row))})
 	}
 	for i := range all {
 		all[i].text = wording.Clean(all[i].text)
@@ -72,6 +72,8 @@ func suggestionSentence(s analysis.Suggestion, oneProcess bool) string {
 		apart := apartWords(s.Apart)
 		return fmt.Sprintf("Too close to matter%s: %s differ by at most %s in %s%s; does that matter to you? If not, --margin %s calls them equal.",
 			condition(s), list(uses), apart, of, rest, strings.ReplaceAll(apart, " ", ""))
+	case len(s.Candidates()) == 0:
+		return fmt.Sprintf("Nothing ran every operation%s%s.", condition(s), rest)
 	case !s.Leaning():
 		return fmt.Sprintf("No driver and profile is ahead%s: of those that ran everything, none leads in more of %s than the others%s.", condition(s), of, rest)
 	}
