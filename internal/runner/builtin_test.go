@@ -50,7 +50,9 @@ func builtinCases(t *testing.T) []assay.Case {
 		must(t, err)
 		for _, c := range cases {
 			key := fmt.Sprint(name, c.Cell.Workload, c.Operation.Name, c.Operation.Steps)
-			if c.Operation.Call() || len(c.Operation.Terms) > 0 || seen[key] {
+			changing := func(p assay.Part) bool { return p.Operation.Changes }
+			never := len(c.Operation.Parts) > 0 && c.Operation.Changes && !slices.ContainsFunc(c.Operation.Parts, changing) // of weight 0
+			if c.Operation.Call() || len(c.Operation.Terms) > 0 || never || seen[key] {
 				continue
 			}
 			seen[key] = true

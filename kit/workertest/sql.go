@@ -309,6 +309,7 @@ func changesCounted(b *bench) {
 	b.make(wire.Open{Writers: 1})
 	b.prepare(op, 1)
 	without(b.block("counted", 2))
+	b.answers("SELECT x FROM t WHERE id = 1", []string{"real"}, []any{2.5})
 }
 
 func badSQL(b *bench) {
