@@ -211,7 +211,7 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell stri
 		fmt.Fprintf(a.stderr, "assay: note: runs that do not say which machine made them are left out: %d\n", unknown)
 	}
 	if unlike > 0 {
-		fmt.Fprintf(a.stderr, "assay: note: runs of other data, by another assay or of other launches are left out: %d\n", unlike)
+		fmt.Fprintf(a.stderr, "assay: note: runs of other data, of another version of assay or with other launches are left out: %d\n", unlike)
 	}
 	all := history.OverMachines(filter, results)
 	if len(all) == 0 {

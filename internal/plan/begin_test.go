@@ -76,7 +76,7 @@ func TestMixWithoutAPart(t *testing.T) {
 	if len(cases) != 2 || len(cases[0].Operation.Parts) != 1 || len(cases[1].Operation.Parts) != 2 || !cases[0].Operation.Changes || cases[0].Operation.Writers != 1 {
 		t.Errorf("got %+v, want one part and two, both of a mix with a writer", cases)
 	}
-	if p, err = Decode("p.yaml", []byte(strings.Replace(transfers, "{read: 9, one: 1}", "{read: 0, one: 0}", 1))); err == nil {
+	if p, err = Decode("p.yaml", []byte(strings.Replace(transfers, "{read: 9, one: 1}", `{read: ":none", one: 0}, params: {none: [0]}`, 1))); err == nil {
 		_, err = p.Expand(nil)
 	}
 	if err == nil || !strings.Contains(err.Error(), "weight above 0") {

@@ -177,11 +177,12 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 	never := len(o.Mix.entries) > 0
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
-		never = never && ok && e.value.value == "0"
 		if !ok || part.Mix.set() || part.Serve.set() || !r.env.has(part.axes) {
+			never = false
 			continue // reported where names are checked
 		}
 		weight := r.number(e.value, "the weight", 0, maxCount, 0)
+		never = never && weight == 0
 		resolved := r.any(e.key.value, part, others)
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
 		resolved.Transaction = part.atomic()

@@ -202,8 +202,7 @@ func (in *instance) closeBlock(ctx context.Context, j *job, t *assay.Trial, tall
 	if err := end(t, in.stop(ctx)); err != nil {
 		return err
 	}
-	tally.facts = in.worker.Hello().Target.Facts
-	tally.record(t, j.Operation)
+	tally.record(t, j.Operation, in.worker.Hello().Target.Facts)
 	t.Warnings = append(t.Warnings, splitWarning(tally.total.Splits, tally.total.Executed)...)
 	if _, ok := t.Figures[assay.NsPerOp]; !ok {
 		return nil
@@ -332,8 +331,7 @@ func (in *instance) measureCall(ctx context.Context, j *job, t *assay.Trial) err
 	if err != nil {
 		return err
 	}
-	tally.facts = in.worker.Hello().Target.Facts
-	tally.record(t, j.Operation)
+	tally.record(t, j.Operation, in.worker.Hello().Target.Facts)
 	in.recordSyncs(t, j)
 	return nil
 }

@@ -27,7 +27,6 @@ type tally struct {
 	partial bool // some operations were not done: what is left behind is not known
 	// uncounted says that the worker did not count how often it tried operations again.
 	uncounted bool
-	facts     map[string]string // of the worker's target
 }
 
 func (t *tally) add(m wire.Measured) {
@@ -95,10 +94,9 @@ func wrong(m wire.Measured) error {
 	return nil
 }
 
-// record writes samples and figures into a trial. A trial that is not right
-// keeps its samples, but gets no figures.
-func (t *tally) record(trial *assay.Trial, op assay.Operation) {
-	defer t.forget(trial.Figures)
+// record writes samples and figures into a trial of a target with these facts. A trial
+// that is not right keeps its samples, but gets no figures.
+func (t *tally) record(trial *assay.Trial, op assay.Operation, facts map[string]string) {
 	trial.Samples = t.samples
 	for _, b := range t.total.Histogram {
 		trial.Histogram = append(trial.Histogram, assay.Bucket{Upper: b[0], Count: b[1]})
@@ -119,6 +117,7 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 	figures[assay.WrittenPerOp] = float64(m.Counters.Written) / executed
 	figures[assay.SwitchesPerOp] = float64(m.Counters.Switches) / executed
 	figures[assay.PeakBytes] = float64(m.Counters.Peak)
+	forget(figures, facts["uncounted"])
 	if m.LoopNanos > 0 {
 		figures[assay.LoopNsPerOp] = m.LoopNanos / rowsPer(op)
 	}
@@ -132,8 +131,8 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 }
 
 // forget leaves out figures of counters that the worker lacks: it names them before a colon.
-func (t *tally) forget(figures map[string]float64) {
-	lacks, _, _ := strings.Cut(t.facts["uncounted"], ":")
+func forget(figures map[string]float64, uncounted string) {
+	lacks, _, _ := strings.Cut(uncounted, ":")
 	for name, metric := range map[string]string{"allocs": assay.AllocationsPerOp, "alloc_bytes": assay.AllocatedPerOp, "switches": assay.SwitchesPerOp} {
 		if slices.Contains(strings.Split(lacks, ", "), name) {
 			delete(figures, metric)

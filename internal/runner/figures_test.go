@@ -19,7 +19,7 @@ func recorded(op assay.Operation, outcome assay.Outcome, windows ...wire.Measure
 		sum.add(w)
 	}
 	trial := assay.Trial{Outcome: outcome, Figures: map[string]float64{}}
-	sum.record(&trial, op)
+	sum.record(&trial, op, nil)
 	return trial
 }
 
@@ -51,13 +51,13 @@ func TestFigures(t *testing.T) {
 	if got := recorded(perRow, assay.OK, loop).Figures[assay.LoopNsPerOp]; got != 2 {
 		t.Errorf("got %v ns of the loop by itself for each of 4 rows, want 2", got)
 	}
-	lacking := tally{total: windows[0], facts: map[string]string{"uncounted": "allocs, alloc_bytes: nobody counts them"}}
+	lacking := tally{total: windows[0]}
 	without := assay.Trial{Outcome: assay.OK, Figures: map[string]float64{}}
-	if lacking.record(&without, assay.Operation{}); len(without.Figures) != len(want)-2 || without.Figures["switches/op"] != 0.5 {
+	if lacking.record(&without, assay.Operation{}, map[string]string{"uncounted": "allocs, alloc_bytes: nobody counts them"}); len(without.Figures) != len(want)-2 || without.Figures["switches/op"] != 0.5 {
 		t.Errorf("figures of a worker that does not count allocations: %v", without.Figures)
 	}
 	uncounted := assay.Trial{Outcome: assay.OK, Figures: map[string]float64{}}
-	(&tally{total: windows[0], uncounted: true}).record(&uncounted, assay.Operation{RetryBusy: true})
+	(&tally{total: windows[0], uncounted: true}).record(&uncounted, assay.Operation{RetryBusy: true}, nil)
 	if got, has := uncounted.Figures[assay.BusyOp]; has {
 		t.Errorf("got %v busy answers of a worker that does not count them, want no figure", got)
 	}

@@ -365,8 +365,7 @@ func (l *jointLaunch) complete(t *turn) error {
 	if err := end(&t.trial, t.applied, t.tally.failure()); err != nil {
 		return err
 	}
-	t.tally.facts = t.worker.Hello().Target.Facts
-	t.tally.record(&t.trial, t.j.Operation)
+	t.tally.record(&t.trial, t.j.Operation, t.worker.Hello().Target.Facts)
 	if t.trial.Measured() {
 		recordPool(&t.trial, t.j, t.tally.total.Executed, t.reopened)
 	}

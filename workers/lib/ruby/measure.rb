@@ -14,8 +14,8 @@ module Threads
   def self.run(calls)
     @idle << Queue.new.tap { |queue| Thread.new { loop { queue.pop.() } } } while @idle.size < calls.size
     done = Queue.new
-    calls.zip(@idle) { |call, queue| queue << -> { done << call.() } }
-    calls.map { done.pop }
+    calls.zip(@idle) { |call, queue| queue << -> { done << (call.() rescue $!) } }
+    calls.map { done.pop }.each { |share| raise share if share.is_a?(Exception) }
   end
 end
 
