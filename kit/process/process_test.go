@@ -364,6 +364,11 @@ func TestPausedWorkerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "honest", Options{})
 	must(t, w.Pause())
+	for t.Context().Err() == nil { // the thread that takes the signal may have to wait for a processor
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.PID())); err != nil || strings.Contains(string(stat), ") T ") {
+			break
+		}
+	}
 	if err := w.Call(soon(t), wire.TypeStats, nil, nil); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v", err)
 	}
